@@ -13,12 +13,12 @@ def front(points):
 
 HYPOTHESIS = (
     "At 4 ns a cycle has room for all eight steps, so eight steps are the fastest. "
-    "One step is the smallest, but by less than an eighth, because registers stay."
+    "One step is the smallest, but takes far more than an eighth, because registers stay."
 )
 CHOICE = {"steps_per_stage": 8}
 DEFENCE = (
     "For a card that signs rarely and pays for area, one step in a cycle is tempting. Its area is about "
-    "seven tenths of the largest machine, but its time is six times as long, so the product of area and "
+    "half of the largest machine, but its time is six times as long, so the product of area and "
     "time is the worst of all. Eight steps still meet the clock, and every other point saves less area than "
     "it costs in time. So I choose eight steps, and would look for savings in the registers first."
 )
