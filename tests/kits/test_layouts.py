@@ -726,7 +726,9 @@ def test_a_layout_of_a_foundry_s_kit_keeps_its_rules(monkeypatch, cli, tmp_path,
     """The rules of two decks, and the values of IHP's PDK; some cells of ASAP7 break rules by themselves."""
     name = options.split()[0]
     path = pdks.require(monkeypatch, name)
-    report = cli.passes(f"asic mont --nbits 8 --layout --json --kit {options} -o {tmp_path}").json()
+    report = cli.passes(
+        f"asic mont --nbits 8 --style optimised --layout --json --kit {options} -o {tmp_path}"
+    ).json()
     assert report["tests_failed"] == 0 and report["tests"].keys() == {"rtl", "gates", "placed gates"}
     rules = report["rules"]
     assert (
