@@ -42,8 +42,8 @@ class MontMulRemCL(Component):
         s.go = Wire()
 
         def passed(stage):
-            words = s.state[stage], s.x[stage], s.y[stage], s.modulus
-            return after_steps(*map(int, words), steps_per_stage)
+            state, x, y, n = map(int, (s.state[stage], s.x[stage], s.y[stage], s.modulus))
+            return after_steps(state, x, y, n, steps_per_stage)
 
         @update
         def output():
