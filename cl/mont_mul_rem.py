@@ -10,15 +10,8 @@ finished product waits at the output. With `fits`, the port `nblocks` says how m
 
 from pymtl3 import *
 
-from ..fl.multipliers import bit_by_bit
+from ..fl.multipliers.bit_by_bit import add_reds, reduced
 from ..rtl.messages import declare_product_ports
-
-
-def after_steps(state, x, y, n, steps):
-    """The state behind a stage, which takes this many bits of x."""
-    for i in range(steps):
-        state = bit_by_bit.add_red(state, x >> i & 1, y, n)
-    return state
 
 
 class MontMulRemCL(Component):
@@ -42,16 +35,16 @@ class MontMulRemCL(Component):
         s.go = Wire()
 
         def passed(stage):
+            """The state behind a stage."""
             state, x, y, n = map(int, (s.state[stage], s.x[stage], s.y[stage], s.modulus))
-            return after_steps(state, x, y, n, steps_per_stage)
+            return add_reds(state, x, y, n, steps_per_stage)
 
         @update
         def output():
             s.again @= s.valid[LAST] & (s.todo[LAST] > steps_per_stage)
             s.ostream.val @= s.valid[LAST] & (s.todo[LAST] <= steps_per_stage)
             if s.ostream.val:
-                result, n = passed(LAST), int(s.modulus)
-                s.ostream.msg @= result - n if result >= n else result
+                s.ostream.msg @= reduced(passed(LAST), int(s.modulus))
 
         @update
         def in_rdy():

@@ -6,6 +6,7 @@ the steps, and tests compare them with the formula (MulRemTiming) and with RTL.
 
 from pymtl3 import *
 
+from ..fl.multipliers.bit_by_bit import reduced
 from ..rtl.messages import declare_product_ports, mk_product_req
 from .one_at_a_time import OneAtATimeCL, counted
 
@@ -17,7 +18,8 @@ def multiply(a, b, nbits, bits_per_cycle):
         return a * b
     product = 0
     for i in range(0, nbits, bits_per_cycle):
-        product += a * (b >> i & ((1 << bits_per_cycle) - 1)) << i
+        digit = b >> i & ((1 << bits_per_cycle) - 1)
+        product += (a * digit) << i
         yield
     return product
 
@@ -28,8 +30,7 @@ def divide_restoring(dividend, divisor, nbits, bits_per_cycle):
     yield  # the operands are stored
     for first in range(2 * nbits, 0, -bits_per_cycle):
         for i in range(first - 1, first - 1 - bits_per_cycle, -1):
-            remainder = 2 * remainder + (dividend >> i & 1)
-            remainder -= divisor if remainder >= divisor else 0
+            remainder = reduced(2 * remainder + (dividend >> i & 1), divisor)
         yield
     return remainder
 
@@ -45,7 +46,7 @@ def divide_aligned(dividend, divisor):
         yield
     yield  # the divisor is seen to exceed the dividend
     for i in reversed(range(doublings)):
-        dividend -= divisor << i if dividend >= divisor << i else 0
+        dividend = reduced(dividend, divisor << i)
         yield
     return dividend
 
@@ -61,12 +62,10 @@ class MulRemCL(Component):
             return Product(product), cycles
 
         def divided(product, modulus):
-            operands = int(product), modulus
-            work = (
-                divide_aligned(*operands)
-                if divider == "aligned"
-                else divide_restoring(*operands, nbits, quotient_bits_per_cycle)
-            )
+            if divider == "aligned":
+                work = divide_aligned(int(product), modulus)
+            else:
+                work = divide_restoring(int(product), modulus, nbits, quotient_bits_per_cycle)
             remainder, cycles = counted(work)
             return Remainder(remainder), cycles
 

@@ -5,7 +5,7 @@ A generator does the work of a unit and yields once for each cycle. No number of
 from the steps, and tests compare them with the formulas (timing.py) and with RTL.
 """
 
-from ..fl.multipliers.bit_by_bit import add_red, shift_sub
+from ..fl.multipliers.bit_by_bit import add_reds, reduced, shift_sub
 from .one_at_a_time import stepped_cl
 
 
@@ -16,11 +16,10 @@ def SerialMontCL(nbits, bits_per_cycle=1):
         state = 0
         yield  # the operands are stored
         for first in range(0, nbits, bits_per_cycle):
-            for i in range(first, first + bits_per_cycle):
-                state = add_red(state, b >> i & 1, a, n)
+            state = add_reds(state, b >> first, a, n, bits_per_cycle)
             yield
         yield  # the subtraction
-        return state - n if state >= n else state
+        return reduced(state, n)
 
     return stepped_cl(nbits, work)
 
@@ -33,13 +32,21 @@ def ShiftSubCL(nbits, bits_per_cycle=1, until="count", carry_save=False):
     a cycle later ("noticed").
     """
 
+    def has_more(b, taken):
+        """Whether a step follows after so many bits, with this rest of b."""
+        if until == "count":
+            return taken < nbits
+        if until == "spent" and taken == 0:  # there is a step even for b = 0
+            return True
+        return b != 0
+
     def work(a, b, n):
         aligning = nbits - n.bit_length() if carry_save else 0
         product, taken = 0, 0
         yield  # the operands are stored
         for _ in range(aligning):
             yield
-        while taken < nbits if until == "count" else b or (until == "spent" and not taken):
+        while has_more(b, taken):
             for _ in range(bits_per_cycle):
                 product, a = shift_sub(product, a, b & 1, n)
                 b >>= 1

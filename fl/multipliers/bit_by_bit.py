@@ -2,6 +2,8 @@
 
     function       paper                                  result
     add_red        001, Algorithm 4, lines 3 to 7         (state + x y + q n) / 2
+    add_reds       a number of these steps, one for each bit of x
+    reduced        001, Algorithm 4, last line            value mod n, below 2n before
     mont_mul_rem   001, Algorithm 4; 004, Algorithm 3     x y / R mod n    from the lowest bit of x
     mm_red         004, Algorithm 1                       z / R mod n
     shift_sub      004, Algorithm 5, lines 4 to 9         product and a for the next bit of b
@@ -22,26 +24,31 @@ def add_red(state: int, bit: int, y: int, n: int) -> int:
     return state >> 1
 
 
+def add_reds(state: int, x: int, y: int, n: int, nsteps: int) -> int:
+    """The state after as many steps, which take the lowest bits of x."""
+    for i in range(nsteps):
+        state = add_red(state, x >> i & 1, y, n)
+    return state
+
+
+def reduced(value: int, n: int) -> int:
+    """value mod n for a value below 2n."""
+    return value - n if value >= n else value
+
+
 def mont_mul_rem(x: int, y: int, n: int, nbits: int) -> int:
     """x y / R mod n for x < R and y < n; the state stays below 2n."""
-    state = 0
-    for i in range(nbits):
-        state = add_red(state, x >> i & 1, y, n)
-    return state - n if state >= n else state
+    return reduced(add_reds(0, x, y, n, nbits), n)
 
 
 def mm_red(z: int, n: int, nbits: int) -> int:
     """z / R mod n for z < R n: a reduction halves, and adds n where the state is odd."""
-    for _ in range(nbits):
-        z = add_red(z, 0, 0, n)
-    return z - n if z >= n else z
+    return reduced(add_reds(z, 0, 0, n, nbits), n)
 
 
 def shift_sub(product: int, a: int, bit: int, n: int) -> tuple[int, int]:
     """One step of a product without a division: a is added for a bit of 1, and doubled; both stay below n."""
-    product += bit * a
-    a *= 2
-    return product - n if product >= n else product, a - n if a >= n else a
+    return reduced(product + bit * a, n), reduced(2 * a, n)
 
 
 def ss_mul(a: int, b: int, n: int) -> int:
@@ -60,8 +67,7 @@ def interleaved(x: int, y: int, n: int, nbits: int) -> int:
     product = 0
     for i in reversed(range(nbits)):
         product = 2 * product + (x >> i & 1) * y
-        for _ in range(2):
-            product -= n if product >= n else 0
+        product = reduced(reduced(product, n), n)
     return product
 
 
@@ -72,8 +78,7 @@ def r_squared(n: int, nbits: int) -> int:
     """R^2 mod n by a shift and a subtraction for each of 2 * nbits bits, as the machines of 004 do it."""
     square = 1 % n
     for _ in range(2 * nbits):
-        square *= 2
-        square -= n if square >= n else 0
+        square = reduced(2 * square, n)
     return square
 
 

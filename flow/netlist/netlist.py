@@ -69,13 +69,8 @@ def read(path: Path, library: Library, top: str | None = None) -> Netlist:
     """
     modules = document.load(path)["modules"]
     name = _top(modules, top, path)
-    return of_module(name, modules[name], library, path)
-
-
-def of_module(name: str, module: Module, library: Library, path: Path | str = "the netlist") -> Netlist:
-    """Read a module of yosys' JSON; `path` is its file, for error messages."""
     try:
-        return _read(name, module, library, path)
+        return _read(name, modules[name], library, path)
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{path} is no netlist in yosys' JSON ({error!r}): write it with write_json") from None
 
@@ -94,7 +89,7 @@ def _top(modules: dict[str, Module], top: str | None, path: Path) -> str:
     return filled[0]
 
 
-def _read(name: str, module: Module, library: Library, path: Path | str) -> Netlist:
+def _read(name: str, module: Module, library: Library, path: Path) -> Netlist:
     index: dict[Bit, int] = {}  # the number of each net
     made = Netlist(name, {}, [], {}, [], [], {})
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..netlist.document import Module
 
-# abc proves choices between structures (&dch) by SAT, which takes most of the time for a part of more than
+# abc proves choices between structures (&dch) by SAT, which takes most of the time for a design of more than
 # MOST_CHOSEN cells: for the machine heap at 1,024 bits, 308,000 ANDs, it did not end in nine minutes, and all
 # following commands take 20 s.
 MOST_CHOSEN = 150_000  # estimated cells, without those that the design names

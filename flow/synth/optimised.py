@@ -73,11 +73,11 @@ FORM = (
 # -0.04 ns and +0.02.
 LATE = 1.15  # times the clock; sizing makes up for less
 STRUCTURES = {"area": "&dch -f", "depth": "&if -g\n&st\n&dch"}
-# for a part of more than MOST_CHOSEN cells
+# for a design of more than MOST_CHOSEN cells
 WITHOUT_CHOICES = {"area, no choices": "", "depth, no choices": "&if -g\n&st"}
 # The style `area` maps in both ways, by the shapes of cells and by cuts, and keeps the smaller netlist. Cuts
 # suit control logic (tiny with 16 bits: 555 um^2 in 252 cells, and by shapes 558 in 267), and shapes suit
-# arithmetic. A part of more than MOST_CHOSEN cells is mapped in the first way only.
+# arithmetic. A design of more than MOST_CHOSEN cells is mapped in the first way only.
 AREA_STRUCTURES = {
     "shapes": "dch -f\namap -m",
     "cuts": "&get -n\n&syn3\n&syn3\n&dch -f\n&nf -R 1000 -F 20\n&put",
@@ -218,7 +218,7 @@ class _Mapper:
         )
 
     def _structures(self, few: bool) -> list[Mapping[str, str]]:
-        """The structures of each mapping to try, for a part with few cells or with many."""
+        """The structures of each mapping to try, for a design with few cells or with many."""
         if self.options.goal == SMALLEST:
             ways: list[Mapping[str, str]] = [{name: way} for name, way in AREA_STRUCTURES.items()]
             return ways if few else ways[:1]
