@@ -9,6 +9,7 @@ import pytest
 from modexlab.eval.cli import main as command_line
 from modexlab.eval.cli.routes import ROUTES, form_of
 from modexlab.eval.exchange.package import shuttle
+from modexlab.eval.lab import verdicts
 from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
@@ -105,6 +106,8 @@ def test_example(example, tmp_path, measured, ledger, monkeypatch, cli):
     if not example.startswith("modexlab new accelerator "):
         for name in ("gcd", "inverse"):
             shutil.copytree(ROOT / "eval" / "examples" / name, tmp_path / name)
+    # `attack all --record` writes it
+    monkeypatch.setattr(verdicts, "FILE", shutil.copy(verdicts.FILE, tmp_path / "verdicts.jsonl"))
     monkeypatch.chdir(tmp_path)
     found = example.startswith("modexlab attack ")  # exit code 1 if there is a leak, or a wrong result
     assert cli(*arguments(example)).code in ((0, 1) if found else (0,))
