@@ -25,40 +25,44 @@ def SerialMontCL(nbits, bits_per_cycle=1):
 
 
 def ShiftSubCL(nbits, bits_per_cycle=1, until="count", carry_save=False):
-    """ShiftSub and ShiftSubCarrySave, which aligns a short modulus before the steps and the product after
-    them.
+    """ShiftSub and ShiftSubCarrySave."""
+    return stepped_cl(
+        nbits, lambda a, b, n: shift_sub_steps(a, b, n, nbits, bits_per_cycle, until, carry_save)
+    )
+
+
+def shift_sub_steps(a, b, n, nbits, bits_per_cycle, until, carry_save=False):
+    """The work of ShiftSub, or of ShiftSubCarrySave, which aligns a short modulus before the steps and the
+    product after them.
 
     Steps end after all bits ("count"), or with the highest 1 of b ("spent"), which the unit of paper 004 sees
     a cycle later ("noticed").
     """
 
-    def has_more(b, taken):
-        """Whether a step follows after so many bits, with this rest of b."""
+    def has_more(taken):
+        """Whether a step follows after so many bits."""
         if until == "count":
             return taken < nbits
         if until == "spent" and taken == 0:  # there is a step even for b = 0
             return True
         return b != 0
 
-    def work(a, b, n):
-        aligning = nbits - n.bit_length() if carry_save else 0
-        product, taken = 0, 0
-        yield  # the operands are stored
-        for _ in range(aligning):
-            yield
-        while has_more(b, taken):
-            for _ in range(bits_per_cycle):
-                product, a = shift_sub(product, a, b & 1, n)
-                b >>= 1
-                taken += 1
-            yield
-        if until == "noticed":
-            yield
-        if carry_save:
-            yield  # the sum of the pair
-            yield  # its correction
-        for _ in range(aligning):
-            yield
-        return product
-
-    return stepped_cl(nbits, work)
+    aligning = nbits - n.bit_length() if carry_save else 0
+    product, taken = 0, 0
+    yield  # the operands are stored
+    for _ in range(aligning):
+        yield
+    while has_more(taken):
+        for _ in range(bits_per_cycle):
+            product, a = shift_sub(product, a, b & 1, n)
+            b >>= 1
+            taken += 1
+        yield
+    if until == "noticed":
+        yield
+    if carry_save:
+        yield  # the sum of the pair
+        yield  # its correction
+    for _ in range(aligning):
+        yield
+    return product

@@ -10,7 +10,7 @@ from tests.paths import ROOT
 NBITS = 8
 # tests of mechanisms that designs share: they name one design for each family, or none
 INTERFACES = ("designs/test_interfaces.py", "rtl/test_axi4lite.py", "rtl/test_xcel.py")
-PROGRAMS = ("rtl/test_program_exp.py", "rtl/test_program_wipe.py")
+PROGRAMS = ("rtl/keyed/test_program_exp.py", "rtl/keyed/test_program_wipe.py")
 UNITS = ("rtl/test_units.py",)
 
 
@@ -26,7 +26,7 @@ def parts_of(design):
     component = design.at(NBITS).rtl()
     component.elaborate()
     modules = {type(part).__module__ for part in component.get_all_components()}
-    return frozenset(name for name in modules if re.match(r"modexlab\.rtl\.(units|machines)\.", name))
+    return frozenset(name for name in modules if re.match(r"modexlab\.rtl\.(units|mod_exp|keyed)\.", name))
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 
 DOMAINS = ("identity", "residue", "montgomery")
-SECRET = ("fixed-window", "always", "ladder")  # the schedules of programs with a private key
+SECRET = ("fixed-window", "always")  # the schedules of programs with a private key
 BLINDS = ("no", "message", "exponent", "both")
 # all combinations of CRT, blinding and check that take a key
 PROTECTIONS = [

@@ -46,7 +46,7 @@ def test_a_part_that_is_none(part):
 
 UNIT, WIPE, BUS = (
     "tests/rtl/test_units.py::test_formula",
-    "tests/rtl/test_program_wipe.py::test_x",
+    "tests/rtl/keyed/test_program_wipe.py::test_x",
     "tests/rtl/test_axi4lite.py",
 )
 
@@ -62,8 +62,8 @@ UNIT, WIPE, BUS = (
         ("mont", f"{UNIT}[mont-001 nstages=2]", True),  # the same multiplier
         ("naive", f"{UNIT}[mont-001 nstages=2]", False),
         ("mont", f"{UNIT}_of_a_family[MontMulRem-16]", True),
-        ("mont-001", f"{WIPE}[mont modulus]", False),  # its machine executes no program
-        ("mont-ct", f"{WIPE}[mont modulus]", True),
+        ("mont-001", f"{WIPE}[mont-keyed modulus]", False),  # its machine executes no program
+        ("mont-keyed", f"{WIPE}[mont-keyed modulus]", True),
         ("naive", f"{BUS}::test_zeroise_forgets_everything", True),
         ("fold", "tests/rtl/test_fold.py::test_constant_time", True),  # imports a unit of the design
         ("mont", "tests/rtl/test_fold.py::test_constant_time", False),

@@ -20,6 +20,7 @@ from .control import (
     GIVEN_001,
     HIDING,
     IDENTITY_001,
+    KEYED,
     SCALED_PROGRAM,
     SHIFT_SUB_004,
     of_core,
@@ -77,7 +78,7 @@ DESIGNS = (
     ),
     Design(
         "mont",
-        mont_mul_rem(8, 1, "textbook"),
+        mont_mul_rem(8, 1, "koc"),
         "montgomery",
         CONVERTED,
         "two Montgomery units of 8 AddReds each; doublings convert the base, so there is no divider",
@@ -88,6 +89,13 @@ DESIGNS = (
                 {"schedule": HIDING, "scan": ("full",), "conversion": ("square", "double")},
             )
         },
+    ),
+    Design(
+        "mont-keyed",
+        mont_mul_rem(8, 1, "koc"),
+        "montgomery",
+        KEYED,
+        "one Montgomery unit and a microprogram: windows, and private keys with CRT, blinding and a check",
     ),
     Design(
         "fold",

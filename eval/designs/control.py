@@ -23,9 +23,10 @@ from ...fl.multipliers.scaled_entry import ScaledEntry
 from ...fl.param import BOOLS, Count, Param, largest_divisor, must_divide
 from ...fl.program.plan import Plan
 from ...fl.program.schedules import BINARY, SCHEDULES
-from ...rtl.machines.microcode import ExpShape
-from ...rtl.machines.mont_mod_exp import MontModExp
-from ...rtl.machines.program_exp import ProgramExp, planned_exp
+from ...rtl.keyed.microcode import ExpShape
+from ...rtl.keyed.program_exp import ProgramExp
+from ...rtl.mod_exp.mod_exp import ModExp
+from ...rtl.mod_exp.mont_mod_exp import MontModExp
 from .build import SCHEDULE, Build, Spec
 from .multipliers.heap_mont import DIGIT_NBITS, QUOTIENT_DELAY
 from .multipliers.multiplier import GATED, Multiplier, Values, fits_modulus
@@ -103,9 +104,10 @@ def schedule_param(*names: str) -> Param:
 
 
 ANY_SCHEDULE = schedule_param("right-to-left-2", *BINARY)
-ANY_PROGRAM = schedule_param("right-to-left-2", *SCHEDULES)
+# of programs: windows, and the schedule with one unit whose latency is the same for every exponent
+ANY_PROGRAM = schedule_param(*(name for name in SCHEDULES if name not in BINARY), "always")
 # of designs with the same latency for every exponent
-HIDING = ("ladder", *(name for name, item in SCHEDULES.items() if item.full_scan and name != "ladder"))
+HIDING = ("ladder", "always")
 
 
 @dataclass(frozen=True)
@@ -128,15 +130,15 @@ def mod_exp(spec: Spec, plan: Plan) -> Build:
         return Build(
             plan,
             unit,
-            partial(planned_exp, plan, unit.rtl, spec.domain),
-            partial(ModExpCL, plan, timing),
+            partial(ModExp, plan, unit.rtl),
+            partial(ModExpCL, plan, unit.cl),
             partial(mod_exp_cycles, plan, timing),
         )
     return Build(
         plan,
         unit,
         partial(MontModExp, plan, unit.rtl, gated=spec.values.get(GATED.name, True)),
-        partial(MontModExpCL, plan, timing),
+        partial(MontModExpCL, plan, unit.cl),
         partial(mont_mod_exp_cycles, plan, timing),
         time=timing_of(plan, timing, conversion=Dependence.LENGTH),  # its divider aligns the modulus
         products=lambda exp: product_count(plan, exp) + 2,  # into the domain and out of it
@@ -225,16 +227,14 @@ def direct_plan(spec: Spec) -> Plan:
 
 
 BARE = Control(ANY_SCHEDULE, lambda spec: mod_exp(spec, direct_plan(spec)))
-DIRECT = Control(
-    ANY_PROGRAM, lambda spec: program_exp(spec, direct_plan(spec)), (SCAN,), (FORWARD, *PROTECTIONS)
-)
+DIRECT = replace(BARE, first=(SCAN,), last=(FORWARD,))
 
 
 # ---- into Montgomery form
 
 
-def converted(spec: Spec) -> Build:
-    """A program that converts to Montgomery form by doublings. With conversion `square`, squarings replace
+def converted_plan(spec: Spec) -> Plan:
+    """A plan that converts to Montgomery form by doublings. With conversion `square`, squarings replace
     doublings as far as that saves cycles.
     """
     nbits, values, timing = spec.nbits, spec.values, spec.unit.timing
@@ -250,7 +250,7 @@ def converted(spec: Spec) -> Build:
         # R^2 = (2^k R)^(2^s) with nbits = k * 2^s: each further squaring halves the doublings
         counts = (s for s in range(nbits.bit_length()) if nbits % (per_cycle << s) == 0)
         squarings = min(counts, key=lambda s: (nbits >> s) // per_cycle + s * product)
-    plan = Plan(
+    return Plan(
         nbits,
         spec.schedule,
         values["conversion"],
@@ -259,12 +259,11 @@ def converted(spec: Spec) -> Build:
         full_scan=scans_all(spec),
         forward=forward,
     )
-    return program_exp(spec, plan)
 
 
 CONVERTED = Control(
-    ANY_PROGRAM,
-    converted,
+    ANY_SCHEDULE,
+    lambda spec: mod_exp(spec, converted_plan(spec)),
     (SCAN,),
     (
         Param(
@@ -280,9 +279,14 @@ CONVERTED = Control(
             "to Montgomery form: doublings of the base, or a product with R^2 mod n",
         ),
         FORWARD,
-        FIT,
-        *PROTECTIONS,
     ),
+)
+# the same in a program
+KEYED = Control(
+    ANY_PROGRAM,
+    lambda spec: program_exp(spec, converted_plan(spec)),
+    (SCAN,),
+    (*CONVERTED.last, FIT, *PROTECTIONS),
 )
 
 
@@ -363,7 +367,7 @@ def scaled(spec: Spec) -> Build:
 
 
 SCALED_PROGRAM = Control(
-    schedule_param("fixed-window", *SCHEDULES),
+    ANY_PROGRAM,
     scaled,
     (SCAN,),
     (

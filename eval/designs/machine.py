@@ -30,8 +30,8 @@ from ...fl.program.schedules import SCHEDULES
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import MEANING, Status
 from ..own_code import Trace
-from .build import Build, Given, Spec, fields_of
-from .control import Control
+from .build import SCHEDULE, Build, Given, Spec, fields_of
+from .control import FIT, PROTECTIONS, Control
 from .interfaces import Carried, Operands
 from .multipliers.multiplier import DOMAIN, Multiplier
 from .programmed import Draw, Programmed
@@ -40,6 +40,7 @@ from .runnable import Runnable
 from .widths import check_width, full_length, width_for
 
 Settings = tuple[tuple[str, Any], ...]  # parameters with their values
+PROGRAMMED = "mont-keyed or heap"  # designs with a program, for error messages
 # names of settings, each with a summary, and by parameter the values that the name covers, its default first
 Named = Mapping[str, tuple[str, Mapping[str, tuple[Any, ...]]]]
 
@@ -125,6 +126,8 @@ class Design:
         the combination is impossible.
         """
         check_width(nbits)
+        if not self.programmed:
+            self.refuse_programs(settings)
         values = values_of(self.params, nbits, settings, self.name)
         return _planned(self.form_of(values)[0], nbits, *values.values())
 
@@ -200,12 +203,24 @@ class Design:
         """Its machines execute programs, which settings select (protection.py)."""
         return "crt" in {param.name for param in self.params}
 
+    def refuse_programs(self, settings: Mapping[str, Any]) -> None:
+        """BadInput for a setting that only designs with a program have."""
+        of_programs = {param.name for param in (FIT, *PROTECTIONS)}
+        windowed = {schedule.name for schedule in SCHEDULES.values() if schedule.windows}
+        for name in sorted(settings):
+            if name not in of_programs and (name != SCHEDULE or settings[name] not in windowed):
+                continue
+            raise BadInput(
+                f"{name} = {settings[name]}: {self.name} computes bit by bit and takes no key; "
+                f"give {PROGRAMMED}, which have a program"
+            )
+
     def needs_program(self, wanted: str) -> None:
         """BadInput unless its machines execute programs; wanted: the feature that needs one."""
         if not self.programmed:
             raise BadInput(
                 f"{self.name} has a controller of its own and no program, which {wanted} needs; "
-                "give a design such as mont, naive or ssmm"
+                f"give {PROGRAMMED}"
             )
 
     @property
@@ -333,10 +348,7 @@ class Machine(Runnable):
     def programmed(self) -> Programmed:
         """Its program; BadInput if it has a dedicated controller instead."""
         if self.build.programmed is None:
-            raise BadInput(
-                f"{self.name} has a controller of its own and no program; "
-                "give a design such as mont, naive or ssmm"
-            )
+            raise BadInput(f"{self.name} has a controller of its own and no program; give {PROGRAMMED}")
         return self.build.programmed
 
     def with_key(self, key: RSAKey, draw: Draw | None = None) -> Machine:

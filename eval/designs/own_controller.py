@@ -25,13 +25,13 @@ from ...fl.param import Count, Param, largest_divisor
 from ...fl.program.plan import Plan
 from ...fl.program.schedules import SCHEDULES
 from ...fl.status import Status
-from ...rtl.machines.fixed_mod_exp import FixedModExp
-from ...rtl.machines.fold_exp import FoldExp
-from ...rtl.machines.scaled_mod_exp import ScaledModExp
-from ...rtl.machines.serial_exp import SerialExp
-from ...rtl.machines.serial_mod_exp import SerialModExp
-from ...rtl.machines.systolic_mod_exp import SystolicModExp
-from ...rtl.machines.tiny.tiny_exp import TinyExp
+from ...rtl.mod_exp.fixed_mod_exp import FixedModExp
+from ...rtl.mod_exp.fold_exp import FoldExp
+from ...rtl.mod_exp.serial.serial_exp import SerialExp
+from ...rtl.mod_exp.serial.serial_mod_exp import SerialModExp
+from ...rtl.mod_exp.systolic.scaled_mod_exp import ScaledModExp
+from ...rtl.mod_exp.systolic.systolic_mod_exp import SystolicModExp
+from ...rtl.mod_exp.tiny.tiny_exp import TinyExp
 from .build import Build, Given, Spec, fields_of
 from .control import (
     DOUBLINGS_PER_CYCLE,
@@ -100,7 +100,7 @@ def fixed_mod_exp(finishes: Mapping[str, str], subtracts: bool, spec: Spec) -> B
         plan,
         unit,
         partial(FixedModExp, nbits, plan, unit.rtl, modulus, working, finish, **tree),
-        partial(FixedModExpCL, nbits, plan, unit.timing, inspect, pseudo),
+        partial(FixedModExpCL, nbits, plan, unit.cl, inspect, modulus, working, finish),
         lambda base, exp, mod: given_cycles(plan, unit.timing, exp, inspect(base, mod)) + pseudo,
         modulus,
     )

@@ -1,6 +1,5 @@
 """Programs by name, the settings of private operations, and the costs of a program."""
 
-import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,8 +7,6 @@ from typing import Any
 from ...fl.errors import BadInput
 from ...fl.program.builder import program_of
 from ...fl.program.recipe import Recipe
-from ...fl.program.schedules import SCHEDULES
-from ...fl.rsa_keys import SMALLEST_NBITS
 from ..errors import NoMeasurement
 from .control import FIT
 from .machine import Design, Machine
@@ -20,7 +17,7 @@ from .promises import Promises
 WINDOWED = {"schedule": "fixed-window"}
 BY_CRT = {**WINDOWED, "crt": True}
 PROGRAMS: Mapping[str, Mapping[str, Any]] = {
-    **{name: {"schedule": name} for name, schedule in SCHEDULES.items() if not schedule.windows},
+    "always": {"schedule": "always"},
     "sliding-window": {"schedule": "sliding-window"},
     "fixed-window": WINDOWED,
     "fixed-window, check": {**WINDOWED, "verify": True},
@@ -88,34 +85,18 @@ class Costs:
 
 
 def costs(machine: Machine) -> Costs:
-    """The costs with numbers as long as those of a key; with a real key, if there are keys of this width, if
-    product cycles depend on the operands. NoMeasurement if the formula differs from the counted cycles.
+    """The costs with numbers as long as those of a key. NoMeasurement if the formula differs from the counted
+    cycles.
     """
     made = machine.programmed
     recipe, shape = made.recipe, made.recipe.shape
+    fields, key = _numbers_like_a_key(recipe)
+    trace = made.executed(fields, None)
     formula = None
-    if made.unit.product_cycles(1) is not None:
-        fields, key = _numbers_like_a_key(recipe)
-        trace = made.executed(fields, None)
-        if recipe.keyed:
-            formula = made.closed.keyed(*key)
-        elif not shape.sliding and (shape.digit or not recipe.fits):
-            formula = made.cycles(*(fields.get(name, 0) for name in made.names))
-    else:
-        has_key = machine.nbits >= SMALLEST_NBITS and machine.nbits % 2 == 0
-        if recipe.keyed and not has_key:
-            raise BadInput(
-                f"{machine.name} of {machine.nbits} bits: cycles of products depend on the numbers, so "
-                f"CRT and the result check are counted with a key of an even length of {SMALLEST_NBITS} "
-                "bits or more; give such a width (--nbits)"
-            )
-        if recipe.keyed:
-            operands = made.operands(machine.key, 3, random.Random(1).randrange)
-        else:
-            n, d = (machine.key.n, machine.key.d or 0) if has_key else _numbers_like_a_key(recipe)[1][:2]
-            operands = (3, d, n, 0)[: len(made.names)]
-        fields = made.named(operands)
-        trace = made.executed(fields, made.arithmetic)
+    if recipe.keyed:
+        formula = made.closed.keyed(*key)
+    elif not shape.sliding and (shape.digit or not recipe.fits):
+        formula = made.cycles(*(fields.get(name, 0) for name in made.names))
     cycles = made.timing.replayed(trace, fields["exp"])
     if formula not in (None, cycles):
         how = ", ".join(machine.changed) or "its defaults"

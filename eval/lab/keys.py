@@ -42,7 +42,8 @@ _LAYOUT = "flow.layout"
 # excluded because the digest of the Verilog, or of the model, covers them
 _HARDWARE = (
     "rtl.units",
-    "rtl.machines",
+    "rtl.keyed",
+    "rtl.mod_exp",
     "rtl.interfaces",
     "rtl.sim.translation",
     "proc.core",

@@ -16,7 +16,7 @@ from ..lab.point import Point
 from .ledger_view import SILICON, Entries, Entry, Record, Records, if_stale
 from .tables import MISSING, Cell, Column, Table, figures, number, table_of
 
-DESIGN = "mont"
+DESIGN = "mont-keyed"
 SCHEDULE = "fixed-window"
 WIDTHS = (1024, 2048, 4096)
 SILICON_NBITS = 32

@@ -53,7 +53,7 @@ def program_of(recipe: Recipe) -> Program:
     ):
         raise BadInput(
             f"schedule {recipe.schedule!r} in a program with a private key shows the exponent; "
-            "give fixed-window, always or ladder"
+            "give fixed-window or always"
         )
     if recipe.scaled is None:
         return _Keyed(recipe).program()

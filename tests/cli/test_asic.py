@@ -42,6 +42,7 @@ from tests.paths import ROOT
 SMALL = "mont --nbits 8"
 PAGE = (ROOT / "docs" / "reference" / "flow.md").read_text()
 MONT = catalogue.find("mont")
+KEYED_MONT = catalogue.find("mont-keyed")
 KEYS = (
     "area_um2",
     "area_by_module",
@@ -443,7 +444,7 @@ def test_every_operation_has_a_warm_up(interface, settings, tmp_path):
     """It is the same operation on another message by the same key, with another result; the RTL answers both
     in a row.
     """
-    chip = chip_of(MONT, 16, settings, interface)
+    chip = chip_of(KEYED_MONT if settings else MONT, 16, settings, interface)
     chip.export(tmp_path)
     work = workload.load(tmp_path / "workload.json")
     assert work.ports is not None and work.drawn.keys() == work.energy.keys()
@@ -593,7 +594,7 @@ def told(settings):
 
 def test_rows_of_a_private_operation(tmp_path):
     """Rows for a key and for inconsistent numbers; the RTL answers as the program does."""
-    chip = Chip(MONT, 16, {**KEYED, "blind": "both"})
+    chip = Chip(KEYED_MONT, 16, {**KEYED, "blind": "both"})
     machine, key = chip.machine, chip.machine.key
     chip.export(tmp_path)
     work = workload.load(tmp_path / "workload.json")
@@ -621,9 +622,9 @@ def test_rows_of_a_private_operation(tmp_path):
 
 def test_bad_keys_are_those_that_the_machine_can_tell():
     """Without CRT and without a check, the machine computes with any numbers."""
-    blinded = Chip(MONT, 16, {"schedule": "fixed-window", "blind": "both", "verify": False})
+    blinded = Chip(KEYED_MONT, 16, {"schedule": "fixed-window", "blind": "both", "verify": False})
     assert [name for name, _ in blinded.requests() if name.startswith("wrong")] == []
-    checked = Chip(MONT, 16, {"schedule": "fixed-window", "blind": "both"})
+    checked = Chip(KEYED_MONT, 16, {"schedule": "fixed-window", "blind": "both"})
     assert [name for name, _ in checked.requests() if name.startswith("wrong")] == [
         "wrong exp",
         "wrong e",
@@ -635,7 +636,7 @@ def test_bad_keys_are_those_that_the_machine_can_tell():
 def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
     """Longer operations have fewer rows, then energy from a window, then no energy."""
     for settings in (KEYED, {"schedule": "fixed-window"}):
-        chip = Chip(MONT, 16, settings)
+        chip = Chip(KEYED_MONT, 16, settings)
         (*_, decrypt) = chip.energy()
         whole = chip.machine.cycles(*decrypt.operands)
         monkeypatch.setattr(machine_chip, "MOST_WHOLE_CYCLES", 3 * whole)
@@ -650,8 +651,8 @@ def test_operations_that_no_exponent_makes_shorter(tmp_path, monkeypatch):
         assert chip.energy() == [] and f"any exponent takes {whole:,} cycles" in chip.limits
         monkeypatch.undo()
         assert not chip.limits
-    assert "of 4096 bits is limited to 11,718" in Chip(MONT, 4096, KEYED).limits
-    assert not Chip(MONT, 4096, {}).limits and not chip_of(MONT, 4096, KEYED, "unit").limits
+    assert "of 4096 bits is limited to 11,718" in Chip(KEYED_MONT, 4096, KEYED).limits
+    assert not Chip(MONT, 4096, {}).limits and not chip_of(KEYED_MONT, 4096, KEYED, "unit").limits
 
 
 def test_rows_of_a_machine_whose_products_are_long(monkeypatch):
@@ -675,11 +676,11 @@ def test_rows_of_a_machine_whose_products_are_long(monkeypatch):
 @parametrize(
     "name, settings",
     [
-        ("mont", {"schedule": "fixed-window"}),
-        ("mont", {**KEYED, "blind": "both"}),
-        ("mont", KEYED),
-        ("naive", {"schedule": "fixed-window", "verify": True}),
-        ("ssmm-ct", {"schedule": "fixed-window", "crt": True, "blind": "message", "verify": True}),
+        ("mont-keyed", {"schedule": "fixed-window"}),
+        ("mont-keyed", {**KEYED, "blind": "both"}),
+        ("mont-keyed", KEYED),
+        ("mont-keyed", {"schedule": "fixed-window", "verify": True}),
+        ("mont-keyed", {"schedule": "fixed-window", "crt": True, "blind": "message", "verify": True}),
     ],
 )
 def test_machines_with_a_memory_as_gates(name, settings, cli):
@@ -695,7 +696,7 @@ def test_machines_with_a_memory_as_gates(name, settings, cli):
 @regress
 def test_energy_of_a_window_of_a_private_operation(cli, monkeypatch):
     """Within a quarter of the energy of the whole operation, as products dominate."""
-    command = f"asic mont --nbits 16 {told(KEYED)} --to power --json"
+    command = f"asic mont-keyed --nbits 16 {told(KEYED)} --to power --json"
     whole = cli(command).json()
     monkeypatch.setattr(machine_chip, "MOST_ENERGY_CYCLES", 100)
     part = cli(command).json()

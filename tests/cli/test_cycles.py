@@ -42,6 +42,7 @@ def test_a_fixed_modulus_is_the_default(cli):
 
 
 RUN = "run --level formula mont --nbits"
+KEYED_RUN = "run --level formula mont-keyed --nbits"
 KEYED = "--set schedule=fixed-window --set crt=true --set fit=modulus"
 
 
@@ -53,8 +54,8 @@ test_refusals = refusals(
         "mont --nbits 64 --set steps_per_stage=5": "does not divide the width of 64 bits",
         "monty --nbits 32": "did you mean 'mont'?",
         "ssmm --nbits 32 --workload product": "take as long as their operands make them",
-        f"mont --nbits 64 {KEYED} --exp 3": "--exp: with crt, blind or verify",
-        f"mont --nbits 64 {KEYED} --workload encrypt": "give workload decrypt",
+        f"mont-keyed --nbits 64 {KEYED} --exp 3": "--exp: with crt, blind or verify",
+        f"mont-keyed --nbits 64 {KEYED} --workload encrypt": "give workload decrypt",
     },
 )
 
@@ -92,8 +93,8 @@ def test_products_are_counted(cli):
 
 def test_a_machine_with_a_key(cli):
     """CRT with fit=modulus takes about half the cycles; the private operation is the default."""
-    named = cli.json(f"{RUN} 1024 {KEYED} --workload decrypt")
-    whole = cli.json(f"{RUN} 1024 --set schedule=fixed-window --workload decrypt")
+    named = cli.json(f"{KEYED_RUN} 1024 {KEYED} --workload decrypt")
+    whole = cli.json(f"{KEYED_RUN} 1024 --set schedule=fixed-window --workload decrypt")
     assert 0.5 < named["cycles"] / whole["cycles"] < 0.55
     assert named["products"] > whole["products"] and named["product_cycles"] is None
-    cli.reports(f"{RUN} 1024 {KEYED}", cycles=named["cycles"], products=named["products"])
+    cli.reports(f"{KEYED_RUN} 1024 {KEYED}", cycles=named["cycles"], products=named["products"])

@@ -154,13 +154,13 @@ def test_multiples_key(cli, tmp_path):
 
 
 def test_schedule_has_a_bar_for_each_product(cli):
-    """5 is 101 in binary: three squares, two products, the conversion and four microinstructions."""
+    """5 is 101 in binary: three squares, two products, the conversion and four steps."""
     shown = cli.passes("show mont --schedule --nbits 8 --base 5 --exp 5 --mod 13")
     root = ElementTree.fromstring(shown.out)
     fills = Counter(rect.get("fill") for rect in root.iter(f"{SVG}rect"))
-    assert (fills["#e8f5e9"], fills["#fff3e0"], fills["#e8eaf6"]) == (5, 1, 5)
+    assert (fills["#e8f5e9"], fills["#fff3e0"], fills["#e8eaf6"]) == (5, 1, 4)
     ends = [title.text.split(":")[0] for title in root.iter(f"{SVG}title")]
-    assert ends[0].startswith("mont, 8 bits") and max(int(end.split(" to ")[1]) for end in ends[1:]) == 6
+    assert ends[0].startswith("mont, 8 bits") and max(int(end.split(" to ")[1]) for end in ends[1:]) == 5
 
 
 test_mistakes = refusals(

@@ -41,7 +41,7 @@ def test_leak(cli, tmp_path):
 
 def test_no_leak_is_exit_code_0(cli):
     """With as many operations, the same machine without blinding leaks."""
-    attack = "attack leakage mont --nbits 16 --traces 1500 --set schedule=fixed-window"
+    attack = "attack leakage mont-keyed --nbits 16 --traces 1500 --set schedule=fixed-window"
     cli.shows(attack, "LEAKS: power depends on the exponent", code=1)
     said = "no leak found with 1,500 operations, which is no proof"
     cli.shows(f"{attack} --blind --set verify=false", said, "base drawn for each operation")
@@ -54,7 +54,7 @@ def test_help_names_the_exit_code(cli, command):
 
 def test_faults(cli):
     """Bellcore: the command ends with a prime of the key."""
-    common = "attack faults mont --nbits 16 --crt --blind"
+    common = "attack faults mont-keyed --nbits 16 --crt --blind"
     found = cli.finds(f"{common} --set verify=false --bellcore --samples 1000 --json").json()
     assert found["injected"] == sum(found[key] for key in ("no_effect", "caught", "hang", "wrong_result"))
     assert not found["checked"] and found["wrong_result"] > 0
@@ -75,15 +75,15 @@ test_what_is_refused = refusals(
     "",
     {
         "attack leakage monts": "did you mean 'mont",
-        "attack leakage mont-001 --blind": "give a design such as mont",
+        "attack leakage mont-001 --blind": "give mont-keyed or heap",
         f"attack leakage mont --key {DATA}/rsa512.pem": "--key with a mont without a key",
-        f"attack leakage mont --crt --nbits 64 --key {DATA}/rsa512.pem": "give --nbits 512",
-        f"attack leakage mont --crt --key {DATA}/rsa512_public.pem": "is public",
+        f"attack leakage mont-keyed --crt --nbits 64 --key {DATA}/rsa512.pem": "give --nbits 512",
+        f"attack leakage mont-keyed --crt --key {DATA}/rsa512_public.pem": "is public",
         "attack leakage mont -o curve.pdf": "give a file that ends in .png",
         "attack leakage mont --nbits 8 --traces 10": "10 traces are too few",
         "attack leakage mont --model toggles": "without --netlist",
         "attack leakage mont --fixed message --message fixed": "both classes would be the same",
-        "attack faults mont --nbits 8 --bellcore": "add --crt",
+        "attack faults mont-keyed --nbits 8 --bellcore": "add --crt",
         "attack faults mont --samples 0": "0 is too few",
         "attack faults mont --exhaustive --samples 5": "not allowed with",
     },
@@ -102,7 +102,7 @@ def test_commands_of_recorded_attacks_give_their_machines():
 @regress
 def test_all_attacks_are_recorded(cli, tmp_path, monkeypatch):
     """The second run reuses the verdicts in the ledger; a verdict has its command and its hardware."""
-    mont = find("mont").at(16, schedule="fixed-window", crt=True, verify=True)
+    mont = find("mont-keyed").at(16, schedule="fixed-window", crt=True, verify=True)
     planned = [suite.Attack(mont, kind, f"{kind}, crt, check") for kind in verdicts.ATTACKS]
     monkeypatch.setattr(verdicts, "FILE", tmp_path / "verdicts.jsonl")
     verdicts.FILE.write_text("")

@@ -236,7 +236,7 @@ def test_bad_settings(cli, settings, message):
         "verilog mont",
         f"run mont {ENCRYPT}",
         "asic mont --crosscheck",
-        "show mont --costs",
+        "show mont-keyed --costs",
     ],
 )
 def test_one_range_of_widths(cli, command, nbits):

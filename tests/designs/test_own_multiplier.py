@@ -27,7 +27,7 @@ def test_recipe():
     entry = '"blakley", BLAKLEY, "residue", DIRECT'
     assert f"`Design({entry}, " in page
     own = Design("blakley", BLAKLEY, "residue", DIRECT, "one's own")
-    assert own.programmed
+    assert not own.programmed
     rows = mod_exp.table(8)
     check_fl_mod_exps(own, rows, 8)
     rtl = check_native(own, rows, 8)
@@ -39,7 +39,7 @@ def test_folder(tmp_path):
     solution = ROOT / "docs" / "labs" / "instructor" / "lab3" / "solution" / "blakley"
     folder = shutil.copytree(solution, tmp_path / "blakley")
     found = catalogue.find(str(folder))
-    assert found.programmed and catalogue.find(found.reference) is found
+    assert catalogue.find(found.reference) is found
     assert found.at(8).cycles(5, 5, 13) > found.at(8, bits_per_cycle=4).cycles(5, 5, 13)
     rtl = folder / "rtl.py"
     rtl.write_text(rtl.read_text() + "\n")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from modexlab.eval.designs.catalogue import designs
 from modexlab.fl.program.ir import Fetch, Keep, SetExponent, Stretch
 from modexlab.fl.status import Status
-from modexlab.rtl.machines.microcode import Microcode
+from modexlab.rtl.keyed.microcode import Microcode
 from modexlab.rtl.sim import Stall
 
 from tests.harness import case, examples, later, parametrize, ran, refuses
@@ -23,8 +23,8 @@ WINDOW = {"schedule": "fixed-window"}
 # sets that differ in domain, width of the units, fields and status
 AT_ONCE = [
     ("heap", 8, {"crt": True, "blind": "message", "verify": True}),
-    ("mont", 8, {"public": True, **EVERYTHING}),
-    ("naive", 8, {"crt": True, "blind": "no", "verify": False, **WINDOW}),
+    ("mont-keyed", 8, {"public": True, **EVERYTHING}),
+    ("mont-keyed", 8, {"crt": True, "blind": "no", "verify": False, **WINDOW}),
 ]
 SETS = [
     (name, nbits, {**protection, **how})
@@ -34,13 +34,10 @@ SETS = [
             ("heap", 8, {}),
             ("heap", 16, {}),
             ("heap", 8, {"public": True}),
-            ("mont", 8, WINDOW),
-            ("mont", 16, {"fit": "modulus", **WINDOW}),
-            ("mont", 8, {"public": True, **WINDOW}),
-            ("naive", 8, WINDOW),
-            ("ssmm", 8, WINDOW),
-            ("mont-ct", 8, {}),
-            ("ssmm-ct", 8, {"schedule": "always"}),
+            ("mont-keyed", 8, WINDOW),
+            ("mont-keyed", 16, {"fit": "modulus", **WINDOW}),
+            ("mont-keyed", 8, {"public": True, **WINDOW}),
+            ("mont-keyed", 8, {"schedule": "always"}),
         ),
     )
     if not (name == "heap" and "public" in how and protection["crt"])
@@ -49,14 +46,13 @@ ALL = [case(name, nbits, later=(name, nbits, how) not in AT_ONCE, **how) for nam
 MORE = [
     case("heap", 64, crt=True, verify=True),
     case("heap", 40, **EVERYTHING),
-    case("heap", 9, schedule="ladder", crt=True, blind="message", verify=True),
+    case("heap", 9, schedule="always", crt=True, blind="message", verify=True),
     case("heap", 8, schedule="always", crt=True, blind="both", verify=True),
-    case("heap", 8, schedule="right-to-left-1", verify=True),
-    case("heap", 8, schedule="right-to-left-2", verify=True, blind="message"),
+    case("heap", 8, schedule="always", verify=True),
+    case("heap", 8, schedule="always", streams=2, verify=True, blind="message"),
     case("heap", 8, public=True),
-    case("naive", 8, schedule="right-to-left-2", verify=True),
-    case("mont", 8, schedule="right-to-left-1", verify=True, blind="message"),
-    case("mont", 8, public=True, **WINDOW),
+    case("mont-keyed", 8, schedule="always", verify=True),
+    case("mont-keyed", 8, public=True, **WINDOW),
     *(case(design, 8) for design in designs()),
 ]
 
@@ -146,7 +142,7 @@ def dropped(code):
     return found
 
 
-@parametrize("name", ["heap", "mont", "naive", "ssmm-ct"])
+@parametrize("name", ["heap", "mont-keyed"])
 def test_no_number_of_a_request_loses_bits(name):
     """At any width; the datapath connects the lower bits of a source that is longer than its register."""
     for nbits, how in itertools.product((8, 9, 16, 40, 130, 1024), PROTECTIONS):

@@ -30,7 +30,7 @@ def numbers(key):
 def test_the_check_is_part_of_crt_and_blinding(settings):
     """Every design that executes programs follows the rule."""
     programmed = [design for design in designs() if design.programmed]
-    assert len(programmed) > 4
+    assert {design.name for design in programmed} == {"mont-keyed", "heap"}
     for design in programmed:
         chosen = {"schedule": "fixed-window", **settings}
         default, checked = design.at(NBITS, **chosen), design.at(NBITS, **chosen, verify=True)

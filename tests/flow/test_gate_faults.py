@@ -125,7 +125,7 @@ def test_a_check_catches_stuck_nets_too():
     settings = {"fit": "modulus", **EVERYTHING}
     counts = []
     for verify in (True, False):
-        made = NetCampaign(machine_of("mont", 16, **{**settings, "verify": verify}))
+        made = NetCampaign(machine_of("mont-keyed", 16, **{**settings, "verify": verify}))
         made.run(made.faults(300, False))
         counts.append(made.counts)
     assert counts[0][Effect.WRONG] * 5 < counts[1][Effect.WRONG]
@@ -136,9 +136,9 @@ def test_a_check_catches_stuck_nets_too():
 def test_what_is_blinded_passes_on_the_netlist():
     """With all glitches, in the sum and in each module; without exponent blinding the same program leaks."""
     blinded = {"schedule": "fixed-window", "blind": "both"}
-    found = assess(compared(machine_of("mont", 16, **blinded)), 900, TOGGLES)
+    found = assess(compared(machine_of("mont-keyed", 16, **blinded)), 900, TOGGLES)
     assert not found.leaks and sum(map(found.judged, range(len(found.curve)))) > 150
     assert not found.alone()
     assert assess(
-        compared(machine_of("mont", 16, **{**blinded, "blind": "message"})), 600, TOGGLES
+        compared(machine_of("mont-keyed", 16, **{**blinded, "blind": "message"})), 600, TOGGLES
     ).power_leaks

@@ -70,7 +70,7 @@ test_refused = refusals(
         "report --no-measure -o page.pdf": "it names the page; give a name such as report.html, and --pdf",
         "report --no-measure -o tests": "--output tests: this is a directory; give a file, as in",
         "run mont --nbits 19 --workload product": "products are only counted by formula; add --level formula",
-        "run mont --base 5 --exp 5 --mod 13 --seed 3": "--seed: no program with --verify, --crt or",
+        "run mont-keyed --base 5 --exp 5 --mod 13 --seed 3": "--seed: no program with --verify, --crt or",
         "show cm-m-000 --tree --function square": "--function belongs to --modulus; a DESIGN has its own",
         "verilog mont --nbits 8 --force": "--force without a folder to write to",
         "ledger export rows.txt --format reference": "by their suffix; give rows.txt.jsonl",

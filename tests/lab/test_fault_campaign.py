@@ -22,7 +22,7 @@ UNCHECKED = {**CHECKED, "verify": False}
 
 def campaign(samples, **settings):
     """A campaign with this number of random faults; None: with all possible faults."""
-    made = FaultCampaign(machine_of("mont", 16, **settings))
+    made = FaultCampaign(machine_of("mont-keyed", 16, **settings))
     made.run(made.faults(samples, exhaustive=samples is None))
     return made
 
@@ -59,7 +59,7 @@ def test_the_share_of_wrong_results_has_an_upper_bound(wrong, total, percent):
 
 def test_operations_that_share_a_model():
     """Responses and cycles equal those of single runs on fresh models, also for flips after the response."""
-    target = FaultCampaign(machine_of("mont", 16, **UNCHECKED))
+    target = FaultCampaign(machine_of("mont-keyed", 16, **UNCHECKED))
     model = target.model
     operation = next(item for item in target.operations if len(item.before) == 2)
     control = [

@@ -61,10 +61,10 @@ def counted_alike(point, *stages):
             for name in ("mont", "ssmm")
             for workload in ("encrypt", "decrypt", "crt", "sign+9verify")
         ),
-        ("mont", "decrypt", {"schedule": "fixed-window"}),
+        ("mont-keyed", "decrypt", {"schedule": "fixed-window"}),
         *later(
-            ("mont", "decrypt", EVERYTHING),
-            ("ssmm-ct", "decrypt", {"schedule": "ladder", "blind": "exponent", "verify": True}),
+            ("mont-keyed", "decrypt", EVERYTHING),
+            ("mont-keyed", "decrypt", {"schedule": "ladder", "blind": "exponent", "verify": True}),
         ),
     ],
 )
@@ -315,7 +315,7 @@ test_refused_options = refusals(
     "",
     {
         "run mont --workload encrypt --base 0": "--base with --workload",
-        "run mont --workload encrypt --crt": "--crt, --blind and --verify are for a private key",
+        "run mont-keyed --workload encrypt --crt": "--crt, --blind and --verify are for a private key",
         "run mont --workload encript": "unknown workload 'encript': did you mean 'encrypt'",
         "run dm-m-000 --nbits 16 --workload crt": "workload crt has two moduli",
         "run --level formula mont --workload decrypt --exp 3": "--exp with --workload",

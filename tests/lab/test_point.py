@@ -43,8 +43,8 @@ POINTS = (
         (CHIP, CHIP.at(workload="decrypt")),
         (CHIP, CHIP.at(flow={"clock_period": 3, "fmax": False})),
         (
-            Point("mont", 32, {"nstages": 2, "add_red": "koc"}),
-            Point("mont", 32, {"add_red": "koc", "nstages": 2}),
+            Point("mont", 32, {"nstages": 2, "add_red": "textbook"}),
+            Point("mont", 32, {"add_red": "textbook", "nstages": 2}),
         ),
     ],
 )
@@ -61,7 +61,7 @@ def test_keys_are_different():
         CHIP.at(interface="xcel"),
         CHIP.at(stage="layout", flow=()),
         CHIP.at(flow={"clock_period": 2.0}),
-        CHIP.at(settings={"add_red": "koc"}),
+        CHIP.at(settings={"add_red": "textbook"}),
         Point("mont", 8),
         Point("mont", 8, workload="decrypt"),
     ]
@@ -95,7 +95,7 @@ def test_key_changes_with_what_figures_depend_on(monkeypatch):
     [
         ("WORKLOADS", Point("mont", 32)),
         ("WORKLOADS", Point("mont", 32, stage="flow")),
-        ("workloads", Point("mont", 64, workload="sign+9verify")),
+        ("workloads", Point("mont-keyed", 64, workload="sign+9verify")),
         ("workloads", Point("procxcel-mont", 32)),
         ("workloads", Point("proc-naive", 32, stage="flow")),
         ("some_operands", Point("mont", 9, workload="decrypt")),
@@ -154,7 +154,7 @@ def test_keys_of_long_numbers_need_no_rsa_key(monkeypatch):
 
 def test_resolved_has_all_parameters():
     resolved = Point("mont", 64, {"nstages": 2}).resolved
-    assert picked(resolved, "nstages steps_per_stage add_red") == (2, 8, "textbook")
+    assert picked(resolved, "nstages steps_per_stage add_red") == (2, 8, "koc")
     assert Point("proc-naive", 32).resolved == {}
 
 
@@ -244,7 +244,7 @@ def test_workloads_fit_their_machine(nbits):
 
 
 def test_a_machine_with_a_key_decrypts_and_does_nothing_else():
-    where = Point("mont", 32, EVERYTHING, workload="decrypt", stage="formula")
+    where = Point("mont-keyed", 32, EVERYTHING, workload="decrypt", stage="formula")
     where.check()
     (part,) = where.parts()
     key = where.machine.key

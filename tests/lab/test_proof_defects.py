@@ -185,11 +185,11 @@ def test_refusals():
 @parametrize(
     "name, settings",
     [
-        ("naive", {"crt": True, "verify": True}),
+        ("mont-keyed", {"crt": True, "verify": True}),
         *later(
-            ("naive", {"verify": True}),
-            ("naive", {"crt": True, "verify": False}),
-            ("mont", {"crt": True, "verify": False}),
+            ("mont-keyed", {"verify": True}),
+            ("mont-keyed", {"crt": True, "verify": False}),
+            ("mont-keyed", {"crt": True, "verify": False}),
         ),
     ],
 )
@@ -203,8 +203,8 @@ def test_refusals_with_a_key(name, settings, monkeypatch):
 
 def test_an_even_prime_with_another_status(plant):
     refusal = "msg.q[0]):\n                    s.in_status @= "
-    changed = plant("modexlab.rtl.machines.program_exp", f"{refusal}BAD_KEY", f"{refusal}6")
-    machine = find("naive").at(16, schedule="fixed-window", crt=True, verify=False)
+    changed = plant("modexlab.rtl.keyed.program_exp", f"{refusal}BAD_KEY", f"{refusal}6")
+    machine = find("mont-keyed").at(16, schedule="fixed-window", crt=True, verify=False)
     rtl = machine.build.rtl
     assert isinstance(rtl, functools.partial)
     hardware = functools.partial(changed.ProgramExp, *rtl.args, **rtl.keywords)
@@ -214,7 +214,7 @@ def test_an_even_prime_with_another_status(plant):
 
 def test_a_bad_base_whose_result_is_released(monkeypatch):
     """A checked result is promised, but the hardware does not check it."""
-    unchecked = find("naive").at(16, schedule="fixed-window", blind="message", verify=False)
+    unchecked = find("mont-keyed").at(16, schedule="fixed-window", blind="message", verify=False)
     promises = replace(unchecked.promises, reduced_only=True, checked=True)
     monkeypatch.setitem(vars(unchecked), "promises", promises)
     wrong = guards.wrong_corner(unchecked)

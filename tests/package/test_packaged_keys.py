@@ -48,10 +48,12 @@ def named(name, nbits, settings, marks=()):
 # every protection; widths of which half a number has fewer words than all of it, and widths of one word
 EVERY = [
     named(name, nbits, how, regress)
-    for (name, nbits), how in itertools.product((("heap", 40), ("mont", 72), ("naive", 16)), PROTECTIONS)
+    for (name, nbits), how in itertools.product(
+        (("heap", 40), ("mont-keyed", 72), ("mont-keyed", 16)), PROTECTIONS
+    )
 ]
 PUBLIC = {**WINDOWED, "blind": "both", "public": True}
-NOW = [named("heap", 40, BLINDED), named("mont", 40, PUBLIC)]
+NOW = [named("heap", 40, BLINDED), named("mont-keyed", 40, PUBLIC)]
 
 
 class Packaged:
@@ -174,8 +176,8 @@ def test_the_driver_loads_a_private_key(packaged, name, nbits, settings):
 
 def test_a_short_key(packaged):
     """A key of one word on a machine of two: its numbers have as many words as the caller states."""
-    package = packaged("mont", 40, PUBLIC)
-    short = find("mont").at(32, **PUBLIC).key
+    package = packaged("mont-keyed", 40, PUBLIC)
+    short = find("mont-keyed").at(32, **PUBLIC).key
     machine, driver = package.machine.with_key(short), package.driver
     fields = machine.programmed.named(machine.carried(7, short.d, short.n))
     one = {"modulus": short.n, "private_exponent": short.d, "public_exponent": short.e, "phi": fields["phi"]}
@@ -189,7 +191,7 @@ def test_a_short_key(packaged):
 
 def test_public_and_private_keys_take_turns(packaged):
     """A public key clears the numbers of a private key, and needs no random numbers."""
-    package = packaged("mont", 40, PUBLIC)
+    package = packaged("mont-keyed", 40, PUBLIC)
     driver, key = package.driver, package.machine.key
     public = PublicKey(package.words, *(pointer(number, package.words) for number in (key.n, key.e)))
     for _ in range(2):
@@ -277,7 +279,7 @@ COUPLINGS = (STREAM, XCEL, AXI4LITE)
 FORMS = [
     (name, nbits, blind)
     for (name, nbits), blind in itertools.product(
-        (("heap", 40), ("mont", 32), ("naive", 16)), ("no", "message", "exponent", "both")
+        (("heap", 40), ("mont-keyed", 32)), ("no", "message", "exponent", "both")
     )
 ]
 

@@ -38,10 +38,10 @@ CHIPS = {  # area, slack, energies
 }
 OPERATIONS = ("encrypt", "decrypt")
 PROTECTED = [  # settings, area, energy and cycles of a decryption
-    ({"schedule": "fixed-window"}, 9_500.0, 2.0, 230),
-    ({"schedule": "fixed-window", "crt": True, "fit": "modulus", "verify": False}, 14_800.0, 2.1, 266),
+    ({}, 9_500.0, 2.0, 230),
+    ({"crt": True, "fit": "modulus", "verify": False}, 14_800.0, 2.1, 266),
     (
-        {"schedule": "fixed-window", "crt": True, "fit": "modulus", "verify": True, "blind": "both"},
+        {"crt": True, "fit": "modulus", "verify": True, "blind": "both"},
         18_600.0,
         8.0,
         813,
@@ -200,7 +200,7 @@ def measured():
     laid = implemented(2_631.0, 0.565, (0.048, 0.083), (8, 11), artifacts={"amoeba.png": picture()})
     yield Point("mont", 8, stage="layout"), laid
     for settings, area, energy, count in PROTECTED:
-        yield mont.at(settings=settings), implemented(area, 0.3, (energy,), (count,))
+        yield mont.at(subject="mont-keyed", settings=settings), implemented(area, 0.3, (energy,), (count,))
     yield leaking("mont", False)
     yield leaking("mont-ct", True)
 

@@ -361,8 +361,8 @@ def test_marked_figures_are_in_no_comparison(content):
 
 def test_designs_have_a_line_each(content):
     names = [name for name, _ in cells(content.tables["designs"], "Design", "Bits", nbits=32)]
-    protected = (Point("mont", 32, tuple(settings.items())).settings for settings, *_ in PROTECTED)
-    protected = {" ".join(["mont", *(f"{name}={value}" for name, value in row)]) for row in protected}
+    protected = (Point("mont-keyed", 32, tuple(settings.items())).settings for settings, *_ in PROTECTED)
+    protected = {" ".join(["mont-keyed", *(f"{name}={value}" for name, value in row)]) for row in protected}
     assert sorted(names) == sorted(
         {*CYCLES, *SYSTEMS, "mont steps_per_stage=16", *protected} - {"cm-pm-000"} | {"cm-pm-000 †"}
     )
@@ -910,7 +910,7 @@ def test_what_each_protection_costs(content):
     heads = [column.head for column in table.columns]
     by_name = {line.cells[0].text: dict(zip(heads, line.cells, strict=True)) for line in table.lines}
     assert [*by_name] == names
-    machine = catalogue.find("mont").at(2048, **BY_CRT, fit="modulus", verify=True)
+    machine = catalogue.find("mont-keyed").at(2048, **BY_CRT, fit="modulus", verify=True)
     assert by_name["crt, check"]["2,048 bits"].value == costs(machine).cycles
     check, crt = (by_name[name]["2,048 bits"].value for name in ("crt, check", "crt"))
     index = heads.index("2,048 bits") + 1

@@ -111,7 +111,7 @@ def test_reset_values(name, interface):
 
 @parametrize(
     "name, settings, modulus",
-    [("mont", {}, "1"), ("dm-m-000", {}, "that of the machine"), ("mont", EIGHT, "0, given numbers 0")],
+    [("mont", {}, "1"), ("dm-m-000", {}, "that of the machine"), ("mont-keyed", EIGHT, "0, given numbers 0")],
 )
 def test_the_header_states_what_zeroise_sends(name, settings, modulus):
     machine = find(name).at(16, **settings)

@@ -219,7 +219,7 @@ def test_widths_without_room(nbits):
 
 @parametrize("settings", [EIGHT, FOUR])
 def test_no_place_for_a_private_key(settings):
-    machine = find("mont").at(96, **settings)
+    machine = find("mont-keyed").at(96, **settings)
     for call in (
         lambda interface: machine.session(interface=interface.name, level="fl"),
         machine.wrapped,

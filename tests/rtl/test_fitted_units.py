@@ -21,7 +21,7 @@ from pymtl3 import Component, clog2, mk_bits
 
 from tests.harness import agreed, any_word, draws, of_every_length, parametrize, ran, regress
 
-# in `make test`, machines with `fit=modulus` in tests/rtl/test_program_exp.py cover this
+# in `make test`, machines with `fit=modulus` in tests/rtl/keyed/test_program_exp.py cover this
 pytestmark = regress
 
 WIDTHS = (8, 16, 24, 40)

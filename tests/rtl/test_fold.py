@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.multipliers.row_fold import FoldShape, aligned, fold, remainder, residues
-from modexlab.rtl.machines.fold_exp import FoldExp
+from modexlab.rtl.mod_exp.fold_exp import FoldExp
 from modexlab.rtl.sim import Stall, simulate
 from modexlab.rtl.units.fold.aligner import Aligner
 from modexlab.rtl.units.fold.mod_quadruple import ModQuadruple

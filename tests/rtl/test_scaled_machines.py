@@ -6,7 +6,7 @@ from modexlab.cl.scaled_mod_exp import ScaledModExpCL, scaled_mod_exp_cycles
 from modexlab.fl.mod_exp import operand_status
 from modexlab.fl.multipliers.scaled import ScaledShape
 from modexlab.fl.status import Status
-from modexlab.rtl.machines.scaled_mod_exp import ScaledModExp
+from modexlab.rtl.mod_exp.systolic.scaled_mod_exp import ScaledModExp
 from modexlab.rtl.sim import simulate
 
 from tests.harness import agreed, any_operation, one_now, parametrize, ran, run_mod_exps

@@ -11,7 +11,7 @@ from modexlab.eval.designs.catalogue import find
 from modexlab.fl.domains import Redundant
 from modexlab.fl.multipliers.systolic import SystolicShape, product
 from modexlab.fl.status import Status
-from modexlab.rtl.machines.systolic_mod_exp_ctrl import SystolicModExpCtrl
+from modexlab.rtl.mod_exp.systolic.systolic_mod_exp_ctrl import SystolicModExpCtrl
 from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.systolic.systolic_mont import SystolicMont
 

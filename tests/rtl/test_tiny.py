@@ -4,7 +4,7 @@ import itertools
 
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import find
-from modexlab.rtl.machines.tiny.shift_counter import ShiftCounter, states_of
+from modexlab.rtl.mod_exp.tiny.shift_counter import ShiftCounter, states_of
 
 from tests.harness import (
     any_word,

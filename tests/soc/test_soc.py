@@ -170,7 +170,7 @@ test_refusals = refusals(
         "mont --set nstage=2": "nstage",
         f"--accelerator {EXAMPLES}/gcd --wait interrupt": "the call of gcd in C polls; drop it",
         "": "no design; give one of the catalogue",
-        "mont --set verify=true": "leave out crt, blind and verify, or run `modexlab proc systems`",
+        "mont-keyed --set verify=true": "leave out crt, blind and verify, or run `modexlab proc systems`",
     },
 )
 

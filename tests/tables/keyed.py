@@ -12,9 +12,9 @@ from tests.programs import changed
 EIGHT = {**BY_CRT, "blind": "both", "verify": True}  # numbers: p, q, dp, dq, qinv, x, kp, kq
 FOUR = {**WINDOWED, "blind": "both", "verify": True}  # e, phi, x, k
 KEYED = [
-    ("mont", 16, EIGHT),
-    *later(("mont", 40, EIGHT), ("mont", 72, EIGHT), ("mont-ct", 40, FOUR), ("mont-ct", 72, FOUR)),
-    *later(("naive", 32, EIGHT), ("ssmm", 16, FOUR)),
+    ("mont-keyed", 16, EIGHT),
+    *later(("mont-keyed", 40, EIGHT), ("mont-keyed", 72, EIGHT), ("mont-keyed", 40, FOUR)),
+    *later(("mont-keyed", 72, FOUR), ("heap", 16, FOUR)),
 ]
 
 

@@ -92,7 +92,7 @@ def simulated(exp):
 def trace(folder):
     """trace.py: the trace of `mont`
 
-    Print the traces of exponents 5, 6 and 8. The lines of one microinstruction depend on the exponent.
+    Print the traces of exponents 5, 6 and 8. The lines of one state depend on the exponent.
     Read it in binary from its lowest bit.
     """
     student = student_module(folder, "trace.py")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pymtl3 import Component
 
 from ....fl.multipliers.scaled import ScaledShape
-from ....rtl.machines.fixed_mod_exp import Remainder
+from ....rtl.mod_exp.fixed_mod_exp import Remainder
 from ....rtl.sim.ports import Message, Ports
 from ....rtl.units.direct_mul import DirectMul
 from ....rtl.units.div_rem import AlignedDivRem, DivRem

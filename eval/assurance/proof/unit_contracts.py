@@ -14,7 +14,7 @@ from pymtl3 import Component
 from ....fl.compression.compression import make_plan
 from ....fl.moduli import classify
 from ....fl.multipliers.scaled_heap import step_heap, step_rows
-from ....rtl.machines.tiny.held_word import DigitReader, HeldWord, Lines
+from ....rtl.mod_exp.tiny.held_word import DigitReader, HeldWord, Lines
 from ....rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook, Resolve
 from ....rtl.units.compression_tree import CompressionTree, FiveThreeCompressors
 from ....rtl.units.cond_sub import CondSub

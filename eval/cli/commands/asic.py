@@ -21,7 +21,7 @@ examples:
   modexlab asic mont --nbits 16 --kit sky130hd --to power
   modexlab asic proc-montgomery --to power
   modexlab asic mont --nbits 8 --style optimised --fmax --layout --clock 2
-  modexlab asic mont --set schedule=fixed-window --set crt=true --set verify=true --to power
+  modexlab asic mont-keyed --set crt=true --set verify=true --to power
   modexlab asic --accelerator cores/mine/design.toml --nbits 32
   modexlab asic --verilog flow/examples/accumulator.v --top accumulator --clock-port clock -o products
 """

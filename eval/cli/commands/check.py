@@ -35,7 +35,7 @@ from ...exchange.vectors.private import Protection
 from ...json_values import attributes, json_number
 from ...progress import Progress
 from .. import own
-from ..arguments import one_entry, settings_of
+from ..arguments import one_entry, private, settings_of
 from ..exit_codes import BAD_INPUT, FAILED
 from ..laboratory import jobs_of, ledger_of, sigterm_as_ctrl_c
 from ..options import PRIVATE, flag, option, positive, shared
@@ -45,12 +45,13 @@ SHOWN_FAILURES = 20
 
 
 DEFAULT_DESIGN = "mont"
+DEFAULT_KEYED = "mont-keyed"  # with --crt, --blind or --verify
 OPTIONS = (
     option(
         "files",
         "DESIGN|FILE",
-        f"a design (default: {DEFAULT_DESIGN}), then files of test vectors, recognised by content: "
-        f"{known_formats()}",
+        f"a design (default: {DEFAULT_DESIGN}; with --crt, --blind or --verify {DEFAULT_KEYED}), then files "
+        f"of test vectors, recognised by content: {known_formats()}",
         nargs="*",
     ),
     "--accelerator",
@@ -69,7 +70,7 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
-    args.design = None if args.manifests else DEFAULT_DESIGN
+    args.design = None if args.manifests else DEFAULT_KEYED if private(args) else DEFAULT_DESIGN
     # a first word without a suffix is a design, unless there is such a file
     if args.files and {*"./"}.isdisjoint(args.files[0]) and not Path(args.files[0]).is_file():
         args.design = args.files.pop(0)

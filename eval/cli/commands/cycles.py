@@ -7,8 +7,8 @@ core with a manifest (--accelerator) has no formula: it is simulated, and its re
 examples:
   modexlab run mont --level formula --nbits 1024 --exp 65537
   modexlab run mont-ct --level formula --nbits 4096 --exp 0xffff --set nstages=8 --json
-  modexlab run ssmm --level formula --nbits 2048 --workload sign+9verify
-  modexlab run mont --level formula --nbits 2048 --set schedule=fixed-window --set crt=true --workload decrypt
+  modexlab run mont --level formula --nbits 2048 --workload sign+9verify
+  modexlab run mont-keyed --level formula --nbits 2048 --set crt=true --workload decrypt
   modexlab run naive-001 --level formula --base 1119317562 --exp 65537 --mod 2603398711
   modexlab run --level formula --accelerator cores/mine/design.toml --nbits 512 --workload decrypt
 """

@@ -6,20 +6,21 @@ model judges them. Exit code 1: they differ.
 
 --trace prints one line per cycle, in hex: the request (base:exp:mod), the machine and the response
 (status:result). A message is blank if only the receiver is ready, # if only the sender is, and . if neither
-is. At level cl the machine is shown as the number of cycles left, such as (5). In the RTL of a design that
-executes a program, it is the microinstruction number and one mark per multiplier, * if its product is valid
-and . if not, such as 2|* *|. --vcd FILE writes waveforms for GTKWave or Surfer: `gtkwave mont.vcd`.
+is. A machine is shown as its state, or with a program as the number of its microinstruction, and one mark per
+multiplier, * if its product is valid and . if not, such as step|* *|. At level cl the number of the step
+takes the place of the state; models without steps show the cycles left, such as (5). --vcd FILE writes
+waveforms for GTKWave or Surfer: `gtkwave mont.vcd`.
 
 examples:
   modexlab run mont --nbits 8 --base 5 --exp 5 --mod 13 --trace
   modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
-  modexlab run mont --key key.pem --decrypt 0x1234 --crt --blind
+  modexlab run mont-keyed --key key.pem --decrypt 0x1234 --crt --blind
   modexlab run mont-001 --base 7 --exp 0x10001 --mod 0xf1f1f1f1f1f1f1f1 --set nstages=8 --level cl
   modexlab run mont --base 3 --exp 5 --mod 7 --stage python --trace --vcd mont.vcd
   modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
   modexlab run mont --nbits 64 --workload sign+9verify
   modexlab run mont --key key.pem --encrypt 42 --json
-  modexlab run mont-ct --key key.json --decrypt 0x1234 --verify --set schedule=ladder --level cl
+  modexlab run mont-keyed --key key.json --decrypt 0x1234 --verify --set schedule=always --level cl
   modexlab run --accelerator gcd --field a=12 --field b=18
   modexlab run --accelerator cores/mine/design.toml --base 7 --exp 65537 --mod 2603398711
 """

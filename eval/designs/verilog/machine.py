@@ -242,6 +242,10 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
             yield f"  {item.name} = {item.meaning} ({interface.place_of_given(number)})"
 
 
+# boxes whose modules say enough
+SMALL_BOXES = ("exponent", "one_residue", "operand_check", "product_issue")
+
+
 def _program(machine: Machine) -> Iterator[str]:
     """The microinstructions that the sequencer executes, or else the algorithm of the machine."""
     made = machine.build.programmed
@@ -252,5 +256,5 @@ def _program(machine: Machine) -> Iterator[str]:
     component.elaborate()
     boxes = sorted(component.get_all_components(), key=lambda box: (repr(box).count("."), repr(box)))
     for module in dict.fromkeys(type(box).__module__ for box in boxes):
-        if ".rtl.machines." in module and not module.endswith("operand_check"):
+        if ".rtl.mod_exp." in module and not module.endswith(SMALL_BOXES):
             yield from ["", *paragraphs(str(sys.modules[module].__doc__).partition("\n\nPorts:")[0])]

@@ -32,7 +32,7 @@ PLAIN = frozenset({type(None), bool, float, str, bytes})
 
 @dataclass(frozen=True)
 class Recipe:
-    """Its digest, the modules of this package that it leads to ("rtl.machines.program_exp"), and the digest
+    """Its digest, the modules of this package that it leads to ("rtl.keyed.program_exp"), and the digest
     of the arguments alone, which is the same in every version of Python.
     """
 

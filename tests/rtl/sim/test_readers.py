@@ -77,12 +77,10 @@ PROTECTED = {
 
 # machines with a memory; one with a key has the least width possible
 MACHINES |= {
-    f"{name}-{how}": machine_of(name, 16, **settings).rtl
-    for name in ("mont", "naive", "ssmm-ct")
-    for how, settings in PROTECTED.items()
+    f"mont-keyed-{how}": machine_of("mont-keyed", 16, **settings).rtl for how, settings in PROTECTED.items()
 }
-MACHINES["mont-public"] = machine_of(
-    "mont", 16, schedule="fixed-window", public=True
+MACHINES["mont-keyed-public"] = machine_of(
+    "mont-keyed", 16, schedule="fixed-window", public=True
 ).rtl  # a field with a name that C++ reserves
 GCD = modexlab.accelerator(ROOT / "eval" / "examples" / "gcd")
 MACHINES |= {f"gcd-{name}": partial(at_8_bits, GCD, INTERFACES[name]) for name in ("axi4lite", "xcel")}

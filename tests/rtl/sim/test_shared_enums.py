@@ -19,7 +19,7 @@ from tests.rtl.sim.test_readers import icarus, prove_equal
         *later(
             ("heap", {}, {"convert_kind", "status"}),
             ("systolic", {}, {"source", "status"}),
-            ("mont", EVERYTHING, {"status"}),  # a microinstruction has one, too
+            ("mont-keyed", EVERYTHING, {"status"}),  # a microinstruction has one, too
         ),
     ],
 )

@@ -4,7 +4,7 @@ import re
 
 from modexlab.eval.designs.catalogue import find
 from modexlab.fl.program.builder import program_of
-from modexlab.rtl.machines.sequencer import Sequencer
+from modexlab.rtl.keyed.sequencer import Sequencer
 from modexlab.rtl.sim import lint, simulate, translate
 from modexlab.rtl.states import STATES, states
 from pymtl3 import Component, InPort, OutPort, Wire, mk_bits, update, update_ff

@@ -227,7 +227,7 @@ def test_comments_say_all_parameters_in_words():
     comment = re.search(r"((?:^//.*\n)+)module MontMulRem \($", verilog, re.MULTILINE)[1]
     assert comment.startswith("// MontMulRem: ")
     assert comment.endswith(
-        "\n// nbits = 32, steps_per_stage = 8, nstages = 1, add_red = textbook, pipelined = 0, gated = 1\n"
+        "\n// nbits = 32, steps_per_stage = 8, nstages = 1, add_red = koc, pipelined = 0, gated = 1\n"
     )
     modulus = str(find("dm-m-000").at(128).modulus)
     verilog = text_of("dm-m-000", 128)
@@ -241,8 +241,8 @@ def test_ports_in_the_order_of_a_reader():
         for module, text in re.findall(r"^module (\w+) \(\n(.*?)\n\);", verilog, re.MULTILINE | re.DOTALL)
     }
     streams = [f"{stream}__{port}" for stream in ("istream", "ostream") for port in ("msg", "rdy", "val")]
-    assert ports["ProgramExp"] == ["clk", "reset", *streams]
-    ctrl = ports["Sequencer"]
+    assert ports["ModExp"] == ["clk", "reset", *streams]
+    ctrl = ports["ModExpCtrl"]
     assert ctrl[:4] == ["clk", "reset", "istream_rdy", "istream_val"]
     assert ctrl.index("in_status") < ctrl.index("out_status") < ctrl.index("req_val")
 
@@ -255,7 +255,7 @@ def test_two_designs_in_one_project():
     ]
     names = [name for text in unique for name in modules(text) + re.findall(r"^} (\w+);", text, re.MULTILINE)]
     assert len(set(names)) == len(names)
-    assert {"mont_8", "mont_8_Sequencer", "mont_16_Sequencer", "naive_8_ModExpReq_8"} <= set(names)
+    assert {"mont_8", "mont_8_ModExpCtrl", "mont_16_ModExpCtrl", "naive_8_ModExpReq_8"} <= set(names)
     lint_several(*unique)
     with pytest.raises(ToolError, match=r"MODDUP|Duplicate declaration"):
         lint_several(text_of("mont", 8, "one"), text_of("naive", 8, "two"))

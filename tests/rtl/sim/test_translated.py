@@ -90,7 +90,11 @@ def test_sources_of_a_unit_and_of_what_translates_it_count(monkeypatch, changed,
 @regress
 def test_recipes_tell_all_machines_apart():
     machines = [design.at(32) for design in designs()]
-    machines += [find("mont").at(64), find("mont").at(32, forward=False), find("mont-ct").at(32, crt=True)]
+    machines += [
+        find("mont-keyed").at(64),
+        find("mont-keyed").at(32, forward=False),
+        find("mont-keyed").at(32, crt=True),
+    ]
     # messages of a processor are classes of the package
     names = [name_of(ProcXcel(make, NullXcel)) for make in (Proc, partial(Proc, div_bits=4))]
     names += [name_of(make()) for item in machines for make in (item.rtl, partial(item.wrapped, XCEL))]
@@ -140,7 +144,7 @@ def test_what_is_not_of_the_package_has_no_entry(monkeypatch):
 def test_planted_fault_is_not_served_the_text_without():
     right = text_of(unit())
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(add_red.ADD_REDS, "textbook", add_red.AddRedKoc)
+        patched.setitem(add_red.ADD_REDS, "koc", add_red.AddRedTextbook)
         assert text_of(unit()) == translate(unit()) != right
     assert text_of(unit()) == right
 

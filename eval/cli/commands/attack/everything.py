@@ -1,8 +1,8 @@
 """Attack all machines that promise protection.
 
 Tests leakage of all designs whose cycles hide the exponent, and leakage and faults of protected programs of
-mont, at 8, 16 and 32 bits (with CRT from 16). Verdicts go to the ledger, and those of the same sources are
-reused, so an interrupted run continues. `modexlab report` shows them.
+mont-keyed, at 8, 16 and 32 bits (with CRT from 16). Verdicts go to the ledger, and those of the same sources
+are reused, so an interrupted run continues. `modexlab report` shows them.
 
 examples:
   modexlab attack all

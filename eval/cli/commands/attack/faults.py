@@ -12,12 +12,12 @@ Ctrl-C the same command continues. The exit code is 1 if a wrong result was rele
 
 examples:
   modexlab attack faults mont-001 --nbits 16 --samples 500
-  modexlab attack faults mont --nbits 16 --crt --samples 500
-  modexlab attack faults mont --nbits 32 --crt --set verify=false --bellcore
+  modexlab attack faults mont-keyed --nbits 16 --crt --samples 500
+  modexlab attack faults mont-keyed --nbits 32 --crt --set verify=false --bellcore
   modexlab attack faults mont --nbits 8 --netlist --samples 300
   modexlab attack faults mont --nbits 8 --netlist --kit sky130hd --samples 300
   modexlab attack faults --accelerator gcd --nbits 8
-  modexlab attack faults mont --nbits 16 --crt --blind --samples 200 --json > faults.json
+  modexlab attack faults mont-keyed --nbits 16 --crt --blind --samples 200 --json > faults.json
 """
 
 from argparse import Namespace

@@ -19,8 +19,8 @@ time` is one.
 examples:
   modexlab attack leakage mont-001 --nbits 16 --traces 400
   modexlab attack leakage mont-ct --nbits 16 --traces 1000 --message fixed -o curve.svg
-  modexlab attack leakage mont --nbits 16 --traces 1000 --blind --set verify=false --json
-  modexlab attack leakage mont --nbits 16 --traces 400 --crt --fixed message --model weight
+  modexlab attack leakage mont-keyed --nbits 16 --traces 1000 --blind --set verify=false --json
+  modexlab attack leakage mont-keyed --nbits 16 --traces 400 --crt --fixed message --model weight
   modexlab attack leakage mont --nbits 8 --traces 400 --netlist
   modexlab attack leakage --accelerator inverse --nbits 8 --traces 400
   modexlab attack leakage --accelerator inverse --nbits 8 --traces 400 --public m=251

@@ -10,7 +10,7 @@ import textwrap
 from argparse import Namespace
 
 from .....fl.param import PAPER_NBITS, Count, Param
-from .....fl.program.schedules import BINARY, SCHEDULES
+from .....fl.program.schedules import BINARY
 from ....designs import catalogue
 from ....designs.build import SCHEDULE
 from ....designs.machine import Design
@@ -110,11 +110,9 @@ def settings(design: Design) -> str:
 
 def explained() -> dict[str, str]:
     """The words of the table that stand for settings of several designs."""
-    windows = (name for name in SCHEDULES if name not in BINARY)
-    program = {**_program(), SCHEDULE: SCHEDULE}
     return {
-        SCHEDULE: f"{'|'.join(BINARY)}; program: or {'|'.join(windows)}",
-        "program": " ".join(program.values()),
+        SCHEDULE: "|".join(BINARY),
+        "program": " ".join(_program().values()).replace(" window=", "\n         window="),
     }
 
 

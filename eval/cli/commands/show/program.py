@@ -6,10 +6,10 @@ end, and the next microinstruction if it is not the following one. Registers: r 
 operand or the table entry of a secret digit.
 
 examples:
-  modexlab show mont --program
-  modexlab show mont-ct --program --nbits 1024 --set schedule=fixed-window
-  modexlab show mont --program --nbits 2048 --crt --blind
-  modexlab show naive --program --nbits 64 --verify --json
+  modexlab show mont-keyed --program
+  modexlab show mont-keyed --program --nbits 1024 --set schedule=fixed-window
+  modexlab show mont-keyed --program --nbits 2048 --crt --blind
+  modexlab show mont-keyed --program --nbits 64 --verify --json
 """
 
 from argparse import Namespace

@@ -8,8 +8,8 @@ options for them.
 
 examples:
   modexlab show --costs --nbits 2048
-  modexlab show mont-ct --costs --nbits 512 --nbits 1024 --set steps_per_stage=16
-  modexlab show ssmm-ct --costs --nbits 256 --json
+  modexlab show mont-keyed --costs --nbits 512 --nbits 1024 --set steps_per_stage=16
+  modexlab show mont-keyed --costs --nbits 256 --json
 """
 
 from argparse import Namespace
@@ -21,7 +21,7 @@ from ...arguments import settings_of
 from ...options import shared
 from ...render import Columns, Table, answer
 
-DEFAULT_DESIGN = "mont"
+DEFAULT_DESIGN = "mont-keyed"
 WIDTHS = (1024, 2048, 4096)
 
 

@@ -1,6 +1,6 @@
 """Draw the schedule of an operation as a Gantt chart in SVG.
 
-A bar is a microinstruction, a conversion or a product; its tooltip has the assembly.
+A bar is a step or a microinstruction, a conversion, or a product; its tooltip says more.
 
 examples:
   modexlab show mont --schedule --nbits 8 --base 5 --exp 5 --mod 13 -o schedule.svg
@@ -13,7 +13,9 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .....cl.mod_exp import ModExpCL
 from .....fl.errors import BadInput
+from .....rtl.sim import simulate
 from ....designs.machine import Machine
 from ...options import RSA_OPERANDS
 from . import draw
@@ -43,10 +45,55 @@ class Bar(NamedTuple):
 def execute(args: Namespace) -> int:
     machine, operands = draw.operation(args)
     operands = machine.carried(*operands)
-    if (cycles := machine.programmed.cycles(*operands)) > MOST_CYCLES:
+    cycles = (
+        machine.cycles(*operands[:3])
+        if machine.build.programmed is None
+        else machine.programmed.cycles(*operands)
+    )
+    if cycles > MOST_CYCLES:
         raise BadInput(f"{cycles} cycles: a chart has at most {MOST_CYCLES}; give a smaller --nbits or --exp")
     title = f"{machine.name}, {machine.nbits} bits: {cycles} cycles"
-    return draw.put(args, chart([*_bars(machine, operands)], title), title)
+    bars = _of_model(machine, operands) if machine.build.programmed is None else _bars(machine, operands)
+    return draw.put(args, chart([*bars], title), title)
+
+
+def _of_model(machine: Machine, operands: tuple[int, ...]) -> list[Bar]:
+    """The steps, conversions and products of a machine without a program, from its cycle-level model."""
+    model = machine.cl()
+    if not isinstance(model, ModExpCL):
+        raise BadInput(
+            f"{machine.name} has no schedule to be drawn: its steps are in its converters or in a controller "
+            "of its own; give a design such as mont, naive or ssmm"
+        )
+    bars: list[Bar] = []
+    step, begun = 0, 0
+    running: dict[str, tuple[int, str]] = {}  # by lane, with the cycle of the beginning
+
+    def ended(lane: str, kind: str, now: int) -> None:
+        start, label = running.pop(lane)
+        bars.append(Bar(lane, kind, start, now, label, label))
+
+    def record(now: int, _: str) -> None:
+        nonlocal step, begun
+        memory = model.memory
+        if model.convert_done:
+            ended("converter", "setup", now)
+        if model.convert_val:
+            register = memory.then.steps[0].converts
+            running["converter"] = now, f"convert {register}"
+        for i, unit in enumerate(model.units):
+            if unit.ostream.val:
+                ended(f"multiplier {i}", "unit", now)
+            if unit.istream.val & unit.istream.rdy:
+                product = next(offer.product for offer in memory.offers if offer.product.unit == i)
+                running[f"multiplier {i}"] = now, str(product)
+        if memory.begins and now:
+            bars.append(Bar("step", "step", begun, now, str(step), f"step {step}"))
+            step, begun = step + 1, now
+
+    with simulate(model, "python", trace=record) as simulation:
+        simulation.run([operands])
+    return bars
 
 
 def _bars(machine: Machine, operands: tuple[int, ...]) -> Iterator[Bar]:
@@ -70,7 +117,9 @@ def _bars(machine: Machine, operands: tuple[int, ...]) -> Iterator[Bar]:
 
 def chart(bars: list[Bar], title: str) -> str:
     """The chart of these bars."""
-    lanes = sorted({bar.lane for bar in bars}, key=lambda lane: (lane != "microinstruction", lane))
+    lanes = sorted(
+        {bar.lane for bar in bars}, key=lambda lane: (lane not in ("step", "microinstruction"), lane)
+    )
     cycles = max(bar.end for bar in bars)
     longest = max(len(bar.label) * 7 / (bar.end - bar.start) for bar in bars)
     cycle = min(max(CYCLE, longest), 8_000 / cycles)

@@ -4,4 +4,5 @@
 def column(exp):
     """The middle column in each cycle."""
     bits = [exp >> i & 1 for i in range(exp.bit_length())]
-    return ["0|. .", "1|. .", "1|. .", *("2|* *" if bit else "2|. *" for bit in bits), "3|. ."]
+    steps = ("step|* *" if bit else "step|. *" for bit in bits)
+    return ["idle|. .", "convert|. .", "convert|. .", *steps, "done|. ."]

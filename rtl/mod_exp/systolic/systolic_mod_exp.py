@@ -18,11 +18,11 @@ array, and 5 n register bits.
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS, Status
-from ..messages import answer_stays, declare_streams, mk_keyed_req, mk_modexp_resp
-from ..units.systolic.systolic_array import SystolicArray
-from ..wires import connect_words
-from .operand_check import check_operands
+from ....fl.status import STATUS_NBITS, Status
+from ...messages import answer_stays, declare_streams, mk_keyed_req, mk_modexp_resp
+from ...units.systolic.systolic_array import SystolicArray
+from ...wires import connect_words
+from ..operand_check import check_operands
 from .systolic_mod_exp_ctrl import BASE, POWER, SystolicModExpCtrl, connect_array
 
 

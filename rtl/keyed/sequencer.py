@@ -20,6 +20,7 @@ from pymtl3 import *
 
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import connect_fields
+from ..mod_exp.product_issue import ProductIssue
 from ..units.serial_ctrl import declare_handshakes
 from .exponent_register import ExponentIfc
 from .micro_rom import MicroRom
@@ -58,91 +59,6 @@ class DpathIfc(Interface):
         if program.verified:
             s.equal_at_end = State()
             s.released = Control()
-
-
-class ProductIssue(Component):
-    """Scoreboard of products, to be issued and in progress.
-
-    Two units compute two products side by side; a single unit computes them in order.
-
-    Ports: products, those of the next microinstruction; advance, it is entered; send_now, its products are
-    issued in this cycle; stall, none is issued; handshakes of the units -> product_val, the products that
-    arrive; done, with the last of them; second, the unit's request is product 1.
-    """
-
-    def construct(s, nproducts, nunits):
-        s.products = InPort(nproducts)
-        s.advance = InPort()
-        s.send_now = InPort()
-        s.stall = InPort()
-        s.req_val = OutPort(nunits)
-        s.req_rdy = InPort(nunits)
-        s.resp_val = InPort(nunits)
-        s.product_val = OutPort(nproducts)
-        s.done = OutPort()
-
-        s.unsent = Wire(nproducts)
-        s.awaited = Wire(nproducts)
-        s.send = Wire(nproducts)
-        s.sent = Wire(nproducts)
-
-        @update
-        def products_to_send():
-            s.send @= s.unsent
-            if s.send_now:
-                s.send @= s.products
-            if s.stall:
-                s.send @= 0
-
-        if nunits < nproducts:
-            s.second = OutPort()
-
-            @update
-            def requests_in_order():
-                s.second @= ~s.send[0]
-                s.req_val[0] @= s.send[0] | s.send[1]
-                s.sent[0] @= s.send[0] & s.req_rdy[0]
-                s.sent[1] @= s.second & s.send[1] & s.req_rdy[0]
-
-            @update
-            def arrivals_in_order():
-                s.product_val[0] @= s.resp_val[0] & s.awaited[0]
-                s.product_val[1] @= s.resp_val[0] & ~s.awaited[0] & s.awaited[1]
-
-        else:
-            # all units are ready when a microinstruction ends, so that they take all requests at once
-            @update
-            def requests():
-                s.req_val @= s.send
-                s.sent @= s.send & s.req_rdy
-
-            @update
-            def arrivals():
-                s.product_val @= s.resp_val & s.awaited
-
-        @update
-        def all_products():
-            s.done @= (s.awaited != 0) & ((s.awaited & ~s.product_val) == 0)
-
-        if nunits < nproducts:
-            s.assertions = {"AnswerWasAwaited": "!resp_val || awaited != 0"}
-        else:
-            s.assertions = {
-                "ProductsAreAwaited": "((resp_val | unsent) & ~awaited) == 0",
-                "UnitsAreIdle": "(req_val & ~req_rdy) == 0",
-            }
-
-        @update_ff
-        def scoreboard():
-            if s.reset:
-                s.unsent <<= 0
-                s.awaited <<= 0
-            elif s.advance:
-                s.unsent <<= s.products & ~s.sent
-                s.awaited <<= s.products
-            else:
-                s.unsent <<= s.unsent & ~s.sent
-                s.awaited <<= s.awaited & ~s.product_val
 
 
 class RepeatCounter(Component):
@@ -238,7 +154,9 @@ class Sequencer(Component):
         s.status = Wire(STATUS_NBITS)
 
         s.read_rom(microcode)
-        s.issue = ProductIssue(microcode.nproducts, microcode.shape.nunits)  # sends factors to the units
+        s.issue = ProductIssue(
+            microcode.nproducts, microcode.shape.nunits, microcode.scans_table
+        )  # sends factors to the units
         if microcode.has_counter:
             s.repetition = RepeatCounter(microcode.index_nbits)  # of the microinstruction that executes
         s.accept_request(microcode)
@@ -330,9 +248,6 @@ class Sequencer(Component):
             @update
             def holds_for_scan():
                 s.issue.stall @= s.sends_entry & s.dpath.scan_busy
-
-        else:
-            s.issue.stall //= 0
 
         if microcode.has_converter:
 

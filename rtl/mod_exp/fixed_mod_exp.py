@@ -1,7 +1,7 @@
 """FixedModExp: a machine for one modulus m, known when it is made (paper 000, Figures 16 to 19, 37 and 38).
 
-It checks the operands, passes them to a ProgramExp, and finishes the result (`finish`):
-    "none"      the ProgramExp works modulo m and reduces
+It checks the operands, passes them to a ModExp, and finishes the result (`finish`):
+    "none"      the ModExp works modulo m and reduces
     "subtract"  it works modulo m, but ends at m for 0 (Montgomery without last subtraction)
     "reduce"    it works modulo a pseudo-modulus, a multiple of m with cheap arithmetic: one reduction, "the
                 final correction block", takes a cycle (a compression tree)
@@ -9,8 +9,8 @@ It checks the operands, passes them to a ProgramExp, and finishes the result (`f
 Without a fixed modulus (modulus = 0) it is a Montgomery machine for any odd modulus, with the same checks.
 
 Ports: istream {base, exp, mod} -> ostream {status, result}. A request with another modulus than m is answered
-with a status, and so is a base not below it. Cycles: those of the ProgramExp, 1 more with "reduce" and
-"remainder". Area order: the ProgramExp and the tree.
+with a status, and so is a base not below it. Cycles: those of the ModExp, 1 more with "reduce" and
+"remainder". Area order: the ModExp and the tree.
 """
 
 from pymtl3 import *
@@ -22,8 +22,8 @@ from ..units.cond_sub import CondSub
 from ..units.pseudo_mul import PseudoReduce, modulus_of
 from ..units.serial_ctrl import answer_registered
 from ..wires import connect_low
+from .mod_exp import ModExp
 from .operand_check import OperandCheck
-from .program_exp import planned_exp
 
 
 class FixedCheck(Component):
@@ -85,7 +85,7 @@ class FixedModExp(Component):
         s.operand_check.base //= s.istream.msg.base
         s.operand_check.mod //= s.istream.msg.mod
 
-        s.mod_exp = planned_exp(plan, mk_unit)
+        s.mod_exp = ModExp(plan, mk_unit)
         connect_handshake(s.istream, s.mod_exp.istream)
         s.mod_exp.istream.msg.status //= s.operand_check.status
         s.mod_exp.istream.msg.one //= 1

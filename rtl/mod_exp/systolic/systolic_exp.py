@@ -14,9 +14,9 @@ array, 4 n register bits.
 
 from pymtl3 import *
 
-from ..messages import declare_streams, mk_entered_req, mk_entered_resp
-from ..units.systolic.scaled_array import ScaledArray
-from ..wires import connect_words
+from ...messages import declare_streams, mk_entered_req, mk_entered_resp
+from ...units.systolic.scaled_array import ScaledArray
+from ...wires import connect_words
 from .systolic_mod_exp_ctrl import POWER, SystolicModExpCtrl, connect_array
 
 

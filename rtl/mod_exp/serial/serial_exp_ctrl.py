@@ -22,9 +22,9 @@ from enum import IntEnum
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS
-from ..states import state_name, states
-from ..units.serial_ctrl import accept_when_loaded, declare_handshakes
+from ....fl.status import STATUS_NBITS
+from ...states import state_name, states
+from ...units.serial_ctrl import accept_when_loaded, declare_handshakes
 
 OP_NBITS = 4
 Op = IntEnum("Op", "FREE LOAD INVERT SCALE DOUBLE DIGIT STEP FIXQ FIX REDUCE READ DONE", start=0)

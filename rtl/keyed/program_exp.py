@@ -21,33 +21,18 @@ the rule, modexlab.cl.program_formula closed formulas. Area order: the units, re
 
 from pymtl3 import *
 
-from ...fl.program.builder import program_of
 from ...fl.program.ir import Setup
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import answer_stays, declare_streams, fields_of
+from ..mod_exp.operand_check import check_operands
 from ..units.mod_double import ModDouble
 from ..units.scaled.scaled_setup import ScaledSetup
 from ..units.serial_ctrl import connect_serial
 from ..units.square_of_r import SquareOfR
 from ..wires import connect_low
-from .microcode import ExpShape, Microcode
-from .operand_check import check_operands
+from .microcode import Microcode
 from .residue_dpath import ResidueDpath
 from .sequencer import Sequencer
-
-
-def planned_exp(plan, mk_unit, domain="identity"):
-    """The machine of a plan; `domain`: of its multiplier, unless operands come in it."""
-    shape = ExpShape(
-        plan.nbits,
-        plan.nunits,
-        plan.forward,
-        plan.odd_only,
-        plan.reduced_only,
-        doublings_per_cycle=plan.doublings_per_cycle,
-        screened=plan.screened,
-    )
-    return ProgramExp(program_of(plan.recipe(domain)), mk_unit, shape)
 
 
 class ProgramExp(Component):

@@ -16,9 +16,9 @@ from enum import IntEnum
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS
-from ..states import state_name, states
-from ..units.serial_ctrl import accept_when_loaded, declare_handshakes
+from ....fl.status import STATUS_NBITS
+from ...states import state_name, states
+from ...units.serial_ctrl import accept_when_loaded, declare_handshakes
 
 TURN_NBITS = 2
 Turn = IntEnum("Turn", "FIRST LOOP FINAL", start=0)

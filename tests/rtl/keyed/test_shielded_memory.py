@@ -33,5 +33,5 @@ def test_reads_and_writes_as_the_plain_one(depth):
 
 def test_machines_that_blind_an_exponent_have_it():
     for blind, shielded in (("no", False), ("message", False), ("exponent", True), ("both", True)):
-        text = translate(machine_of("mont", 8, schedule="fixed-window", blind=blind).rtl())
+        text = translate(machine_of("mont-keyed", 8, schedule="fixed-window", blind=blind).rtl())
         assert ("module ShieldedMemory" in text, "module ResidueMemory" in text) == (shielded, not shielded)

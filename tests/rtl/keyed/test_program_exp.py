@@ -11,10 +11,9 @@ import itertools
 import re
 from random import Random
 
-from modexlab.fl.program.schedules import SCHEDULES
 from modexlab.fl.status import Status
-from modexlab.rtl.machines.micro_rom import verilog_case
-from modexlab.rtl.machines.microcode import Field, Microcode
+from modexlab.rtl.keyed.micro_rom import verilog_case
+from modexlab.rtl.keyed.microcode import Field, Microcode
 from modexlab.rtl.sim import Stall, translate
 from pymtl3 import Component, Interface
 
@@ -33,7 +32,6 @@ from tests.paths import ROOT
 from tests.programs import EVERYTHING, PROTECTIONS, SECRET, changed, machine_of, operations
 from tests.tables import mod_exp
 
-OF_DOMAIN = {"identity": "naive", "residue": "ssmm-ct", "montgomery": "mont"}
 BOTH = Stall(seed=7, source=0.3, sink=0.4)
 
 
@@ -45,24 +43,21 @@ def wide(name, later=True, nbits=16, **settings):
 # ---- machines with a key
 
 AT_ONCE = [
-    wide("mont", False, fit="modulus", **EVERYTHING),
+    wide("mont-keyed", False, fit="modulus", **EVERYTHING),
     # units of 8 bits, with a scaled modulus of more low ones than the modulus has bits
     wide("heap", False, **EVERYTHING),
     # blocks of 6 bits, which do not divide into the doublings per cycle at a width of 60
-    wide("mont", nbits=60, schedule="fixed-window", crt=True, verify=True, fit="modulus"),
-    wide("mont", schedule="ladder", crt=True, blind="exponent", verify=True, forward=False),
-    wide("ssmm-ct", False, schedule="fixed-window", crt=True, blind="message", window=1),
+    wide("mont-keyed", nbits=60, schedule="fixed-window", crt=True, verify=True, fit="modulus"),
+    wide("mont-keyed", schedule="always", crt=True, blind="exponent", verify=True, forward=False),
+    wide("mont-keyed", False, crt=True, blind="message", window=1),
 ]
 ALL = [
-    wide(name, **{"schedule": schedule, **fit, **protection})
-    for (name, fit), schedule, protection in itertools.product(
-        [*((name, {}) for name in OF_DOMAIN.values()), ("mont", {"fit": "modulus"})], SECRET, PROTECTIONS
-    )
+    wide("mont-keyed", **{"schedule": schedule, "fit": fit, **protection})
+    for fit, schedule, protection in itertools.product(("machine", "modulus"), SECRET, PROTECTIONS)
 ]
 MORE = [
-    wide(name, **{"forward": False, **EVERYTHING, **how})
-    for name in OF_DOMAIN.values()
-    for how in ({}, {"schedule": "ladder"}, {"window": 1}, {"window": 5}, {"crt": False})
+    wide("mont-keyed", **{"forward": False, **EVERYTHING, **how})
+    for how in ({}, {"schedule": "always"}, {"window": 1}, {"window": 5}, {"crt": False})
 ]
 # on a scaled modulus, with units of the width of the primes
 HEAP = [
@@ -74,22 +69,18 @@ HEAP += [
     for how in (
         {"quotient_delay": 1},
         {"streams": 2, "adds": 2, "loads": 2},
-        {"streams": 2, "schedule": "ladder"},
+        {"streams": 2, "schedule": "always"},
         {"doublings_per_cycle": 2, "halvings_per_cycle": 3},
         {"doublings_per_cycle": 3, "digit_nbits": 8, "forward": False},
         {"window": 4, "crt": False},
     )
 ]
 MORE += [
-    wide("heap", schedule="right-to-left-1", verify=True, streams=2),
-    wide("heap", schedule="ladder", verify=True, blind="message", digit_nbits=4, forward=False),
-    wide("mont", pipelined=True, steps_per_stage=2, nstages=2, **EVERYTHING),
-    wide("mont", conversion="square", **EVERYTHING),
-    wide("mont", doublings_per_cycle=1, **EVERYTHING),
-    wide("naive", schedule="right-to-left-2", verify=True),
-    wide("naive", schedule="always", blind="both", verify=True),
-    wide("mont", schedule="right-to-left-1", blind="message", verify=True),
-    wide("ssmm", **EVERYTHING),  # its cycles depend on its operands
+    wide("heap", schedule="always", verify=True, streams=2),
+    wide("heap", schedule="always", verify=True, blind="message", digit_nbits=4, forward=False),
+    wide("mont-keyed", pipelined=True, steps_per_stage=2, nstages=2, **EVERYTHING),
+    wide("mont-keyed", conversion="square", **EVERYTHING),
+    wide("mont-keyed", doublings_per_cycle=1, **EVERYTHING),
 ]
 
 
@@ -144,11 +135,11 @@ def test_doublings_that_are_worth_while(nbits, asked, taken):
 
 @regress
 @parametrize("nbits", [18, 34, 64])
-@parametrize("name", [*OF_DOMAIN.values(), "heap"])
+@parametrize("name", ["mont-keyed", "heap"])
 def test_other_widths(name, nbits):
     """Widths that are not powers of two, and one at which random factors have their full length."""
-    fit = {"fit": "modulus"} if name == "mont" and nbits == 64 else {}
-    shape = {"steps_per_stage": 2} if name == "mont" and nbits != 64 else {}
+    fit = {"fit": "modulus"} if name == "mont-keyed" and nbits == 64 else {}
+    shape = {"steps_per_stage": 2} if name == "mont-keyed" and nbits != 64 else {}
     compare(machine_of(name, nbits, **fit, **shape, **EVERYTHING), 3)
 
 
@@ -158,8 +149,7 @@ def test_other_widths(name, nbits):
     [
         AT_ONCE[0],
         wide("heap", **EVERYTHING),
-        wide("ssmm-ct", schedule="ladder", crt=True, verify=True),
-        wide("naive", **EVERYTHING),
+        wide("mont-keyed", schedule="always", crt=True, verify=True),
     ],
 )
 def test_stages_agree(name, nbits, how):
@@ -174,7 +164,7 @@ def test_stages_agree(name, nbits, how):
 
 @parametrize(
     "name, nbits, how",
-    [*AT_ONCE[:2], *(wide(name, **EVERYTHING) for name in ("naive", "ssmm-ct"))],
+    [*AT_ONCE[:2], wide("mont-keyed", **EVERYTHING)],
 )
 def test_wrong_keys(name, nbits, how):
     """Inconsistent numbers: the statuses and cycles of the interpreter, no result, and the next operation
@@ -199,14 +189,11 @@ def test_wrong_keys(name, nbits, how):
 
 # ---- machines without a key
 
-# schedules for exponents that are not secret
-WITH_SHORT = ("right-to-left-2", "right-to-left-1", "left-to-right", "fixed-window", "sliding-window")
+PROGRAMS = ("fixed-window", "sliding-window", "always")
 PLAIN_AT_ONCE = [
-    wide("naive", False, schedule="fixed-window"),
-    wide("mont", False, schedule="fixed-window", window=1, conversion="square", forward=False),
-    wide("heap", False, schedule="right-to-left-1", streams=2),
+    wide("mont-keyed", False, window=1, conversion="square", forward=False),
+    wide("heap", False, schedule="always", streams=2),
 ]
-BIT_BY_BIT = ("always", "ladder")  # they scan the exponent's length or all its bits
 FITS, DIGITS = (
     ({"fit": "modulus"}, {"fit": "machine"}),
     ({"digit_nbits": 4}, {"digit_nbits": 16, "streams": 2}),
@@ -214,19 +201,14 @@ FITS, DIGITS = (
 PLAIN = [
     wide(name, **{"schedule": schedule, "forward": forward, **how})
     for name, schedules, scan, shapes in (
-        ("mont", WITH_SHORT, "", FITS),
-        ("naive", SCHEDULES, "", ({},)),
-        ("ssmm-ct", SECRET, "", ({},)),
-        ("ssmm", BIT_BY_BIT, "full", ({"until": "count"},)),
-        ("mont-ct", SECRET, "", FITS),
-        ("mont", BIT_BY_BIT, "full", FITS),
-        ("heap", SCHEDULES, "full", DIGITS),
+        ("mont-keyed", PROGRAMS, "full", FITS),
+        ("heap", PROGRAMS, "full", DIGITS),
     )
     for schedule in schedules
     for forward in (True, False)
     for how in (
         *shapes,
-        *([{"scan": scan}] if scan and schedule in BIT_BY_BIT else []),
+        *([{"scan": scan}] if scan and schedule == "always" else []),
         *([{"window": window} for window in (1, 2, 4)] if "window" in schedule else []),
         *([{"conversion": "square"}] if name.startswith("mont") else []),
     )
@@ -248,14 +230,13 @@ def test_table(name, nbits, how):
 
 DRAWS = 100_000  # evaluations of the cycle rule, over all machines
 CONSTANT = [
-    case("mont", later=False, fit="modulus", **EVERYTHING),
-    case("naive", schedule="ladder", crt=True),
-    case("ssmm-ct", schedule="always", blind="both", verify=True),
-    case("mont", later=False, schedule="fixed-window"),
-    case("mont-ct", schedule="always", scan="full"),
-    case("ssmm-ct", bits_per_cycle=2, schedule="ladder", scan="full"),
+    case("mont-keyed", later=False, fit="modulus", **EVERYTHING),
+    case("mont-keyed", schedule="always", crt=True),
+    case("mont-keyed", schedule="always", blind="both", verify=True),
+    case("mont-keyed", later=False, schedule="fixed-window"),
+    case("mont-keyed", schedule="always", scan="full"),
     case("heap", **EVERYTHING),
-    case("heap", schedule="ladder", scan="full", digit_nbits=4),
+    case("heap", schedule="always", scan="full", digit_nbits=4),
 ]
 
 
@@ -312,10 +293,10 @@ def test_constant_time(name, how):
 
 def test_a_schedule_that_shows_its_exponent_is_found_out():
     """The checks above can fail."""
-    assert counts(machine_of("naive", 16, schedule="right-to-left-1"), 50) > 1
+    assert counts(machine_of("mont-keyed", 16, schedule="sliding-window"), 50) > 1
 
 
-@parametrize("name, settings", [("naive", {}), *later(("heap", {}), ("mont", EVERYTHING))])
+@parametrize("name, settings", [("mont-keyed", {}), *later(("heap", {}), ("mont-keyed", EVERYTHING))])
 def test_an_exported_rom_has_the_whole_assembly(name, settings):
     """Comments that go on below their line included."""
     machine = machine_of(name, 32, **settings)
@@ -327,14 +308,14 @@ def test_an_exported_rom_has_the_whole_assembly(name, settings):
 
 
 @parametrize("exported", [False, True])
-@parametrize("how", [{}, {"schedule": "ladder"}, EVERYTHING], ids=str)
+@parametrize("how", [{}, {"schedule": "always"}, EVERYTHING], ids=str)
 def test_rom_has_the_microinstructions(how, exported):
     """Each case item of the ROM has the bits of its microinstruction, and the assembly as a comment.
 
     The exported ROM omits constant fields. It names every nonzero field next to its value, and puts every
     nonzero field that is read on a line of its own.
     """
-    program, _, shape = machine_of("mont", 16, **how).rtl()._dsl.args
+    program, _, shape = machine_of("mont-keyed", 16, **how).rtl()._dsl.args
     code = Microcode(program, shape)
     fields = [field for field in code.fields if not exported or field.name not in code.constants]
     values = {
@@ -372,7 +353,7 @@ def test_rom_has_the_microinstructions(how, exported):
     assert {place % (1 << code.pc_nbits) for place in seen} == set(range(len(program.words)))
 
 
-@parametrize("name, how", [("mont", {}), ("heap", {}), *later(("mont", EVERYTHING))])
+@parametrize("name, how", [("mont-keyed", {}), ("heap", {}), *later(("mont-keyed", EVERYTHING))])
 def test_fields_that_do_not_matter(name, how, monkeypatch):
     """Changing fields that a microinstruction does not read changes neither results nor cycles."""
     machine = machine_of(name, 16, **how)
@@ -404,7 +385,7 @@ def test_another_name_of_a_value_makes_another_type():
     """PyMTL3 shares a bitstruct between programs with the same fields, so the names of values must be part of
     it.
     """
-    program, _, shape = machine_of("mont", 16, **EVERYTHING).rtl()._dsl.args
+    program, _, shape = machine_of("mont-keyed", 16, **EVERYTHING).rtl()._dsl.args
     code, other = Microcode(program, shape), Microcode(program, shape)
     vars(other)["fields"] = [
         dataclasses.replace(field, labels=tuple(f"{label}_2" for label in field.labels))
@@ -418,7 +399,11 @@ def test_picture_of_the_machine():
     picture = re.search(r"```\n( ProgramExp\n.*?)```", (ROOT / "rtl/README.md").read_text(), re.DOTALL)[1]
     boxes = set(re.findall(r"\b(?:[A-Z][a-z0-9]+){2,}\b|Mux", picture))
     found = set()
-    for name, how in (("mont", {**EVERYTHING, "conversion": "square"}), ("mont", EVERYTHING), ("heap", {})):
+    for name, how in (
+        ("mont-keyed", {**EVERYTHING, "conversion": "square"}),
+        ("mont-keyed", EVERYTHING),
+        ("heap", {}),
+    ):
         top = machine_of(name, 16, **how).rtl()
         top.elaborate()
         parts = top.get_all_object_filter(lambda part: isinstance(part, Component | Interface))

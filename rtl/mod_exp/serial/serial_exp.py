@@ -21,13 +21,13 @@ from enum import IntEnum
 
 from pymtl3 import *
 
-from ..messages import answer_stays, declare_streams, mk_modexp_req, mk_modexp_resp
-from ..units.serial.digit_inverse import DigitInverse
-from ..units.serial.digit_memory import DigitMemory
-from ..units.serial.word_multiplier import TO_NBITS, WordMultiplier
-from ..units.serial_ctrl import answer_if_ok, connect_checked
-from ..wires import connect_words
-from .operand_check import check_operands
+from ...messages import answer_stays, declare_streams, mk_modexp_req, mk_modexp_resp
+from ...units.serial.digit_inverse import DigitInverse
+from ...units.serial.digit_memory import DigitMemory
+from ...units.serial.word_multiplier import TO_NBITS, WordMultiplier
+from ...units.serial_ctrl import answer_if_ok, connect_checked
+from ...wires import connect_words
+from ..operand_check import check_operands
 from .serial_exp_ctrl import (
     DIGIT,
     DOUBLE,

@@ -18,8 +18,8 @@ register bits.
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS
-from ..messages import (
+from ....fl.status import STATUS_NBITS
+from ...messages import (
     answer_stays,
     declare_streams,
     mk_entered_req,
@@ -27,12 +27,12 @@ from ..messages import (
     mk_modexp_req,
     mk_modexp_resp,
 )
-from ..states import states
-from ..units.cond_sub import CondSub
-from ..units.mod_double import ModDouble
-from ..units.mod_halve import ModHalve
-from .mont_convert import ConvertOut
-from .operand_check import check_operands
+from ...states import states
+from ...units.cond_sub import CondSub
+from ...units.mod_double import ModDouble
+from ...units.mod_halve import ModHalve
+from ..mont_convert import ConvertOut
+from ..operand_check import check_operands
 
 
 class ScaledConvertIn(Component):

@@ -16,12 +16,12 @@ Area order: per processor an adder of S bits and 2K of U and A; 5K of memory, th
 
 from pymtl3 import *
 
-from ..messages import declare_streams, mk_keyed_req, mk_modexp_resp
-from ..units.serial.digit_memory import DigitMemory
-from ..units.serial.digit_processor import DigitProcessor
-from ..units.serial_ctrl import answer_if_ok, connect_checked
-from ..wires import connect_words
-from .operand_check import check_operands
+from ...messages import declare_streams, mk_keyed_req, mk_modexp_resp
+from ...units.serial.digit_memory import DigitMemory
+from ...units.serial.digit_processor import DigitProcessor
+from ...units.serial_ctrl import answer_if_ok, connect_checked
+from ...wires import connect_words
+from ..operand_check import check_operands
 from .serial_mod_exp_ctrl import FINAL, FIRST, TURN_NBITS, SerialModExpCtrl
 
 

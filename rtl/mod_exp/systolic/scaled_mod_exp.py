@@ -10,7 +10,7 @@ base below it. Cycles: the sum of the three; modexlab.cl.scaled_mod_exp has the 
 
 from pymtl3 import *
 
-from ..messages import (
+from ...messages import (
     answer_stays,
     connect_in_series,
     declare_streams,

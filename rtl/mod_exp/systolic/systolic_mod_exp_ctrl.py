@@ -14,9 +14,9 @@ from enum import IntEnum
 
 from pymtl3 import *
 
-from ...fl.status import STATUS_NBITS
-from ..states import state_name, states
-from ..units.serial_ctrl import OK, connect_serial, declare_handshakes
+from ....fl.status import STATUS_NBITS
+from ...states import state_name, states
+from ...units.serial_ctrl import OK, connect_serial, declare_handshakes
 
 # where the words of x come from; UNITY is the number 1
 SOURCE_NBITS = 2

@@ -1,0 +1,1 @@
+"""Exponentiation word by word: the digit-serial processors of paper 003, and ours."""
