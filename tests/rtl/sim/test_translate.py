@@ -303,7 +303,7 @@ def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else():
 def test_a_row_is_a_loop_if_every_pin_follows_the_index():
     """Chains in both directions become loops; a chain with registers in between does not."""
     up = translate(find("mont").at(32).multiplier())
-    assert "begin : steps\n    AddRedTextbook unit (" in up
+    assert "begin : steps\n    AddRedKoc unit (" in up
     assert ".out(steps__state[i + 1])" in up and ".state(steps__state[i])" in up
     down = text_of("systolic", 64)
     assert ".low(general_pes__a[i])" in down and ".a(general_pes__a[i + 1])" in down
