@@ -10,7 +10,7 @@ No number of cycles is given: they follow from the steps and from the multiplier
 formula (timing.py) and with RTL.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -156,7 +156,7 @@ class Progress:
         return replace(now, steps=self.steps[1:]).begun(), True
 
 
-def doublings(x: int, mod: int, count: int, per_cycle: int) -> Iterator[None]:
+def doublings(x: int, mod: int, count: int, per_cycle: int) -> Generator[None, None, int]:
     """x * 2^count mod n."""
     for _ in range(count // per_cycle):
         for _ in range(per_cycle):
@@ -165,7 +165,7 @@ def doublings(x: int, mod: int, count: int, per_cycle: int) -> Iterator[None]:
     return x
 
 
-def square_of_r(nbits: int, mod: int) -> Iterator[None]:
+def square_of_r(nbits: int, mod: int) -> Generator[None, None, int]:
     """R^2 mod n as the square of R - n, which is reduced before if n is short (paper 004, section III)."""
     r = (1 << nbits) - mod
     yield  # the request has started the unit

@@ -35,7 +35,6 @@ class ProgramTiming:
 
     program: Program
     unit: UnitTiming
-    nunits: int
     nbits: int
     forward: bool = True
     doublings_per_cycle: int = 4
@@ -50,9 +49,8 @@ class ProgramTiming:
 
     def product_cycles(self, made: Sequence[Made], modulus: int) -> int:
         """Cycles of the products of a microinstruction, from the first request to the last response."""
-        costs = [self._one(product, modulus) for product in made]
-        if len(made) <= self.nunits:
-            return max(costs)
+        if len(made) == 1:
+            return self._one(made[0], modulus)
         first, second = ((product.a or 0, product.b or 0) for product in made)
         return self.unit.pair(first, second, self._blocks_by(made[0], modulus))
 

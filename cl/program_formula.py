@@ -47,8 +47,6 @@ class Formula:
 
     def pair(self, modulus: int) -> int:
         """Cycles of a microinstruction with two products."""
-        if self.recipe.nunits == 2:
-            return self.p(modulus)
         return self.ov + self.unit.pair(mod=modulus or (1 << self.recipe.nbits) - 1)
 
     @property

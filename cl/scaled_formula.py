@@ -57,7 +57,7 @@ class ScaledFormula(Formula):
     def plain(self, modulus: int, exp: int = 0, plan: Plan | None = None) -> int:
         """Cycles of a program without a key; by `plan` if the schedule is binary."""
         recipe, product = self.recipe, self.each
-        enters = product if recipe.starts_plain or recipe.nunits == 2 else 2 * product
+        enters = product if recipe.starts_plain else 2 * product
         into = self.constant(modulus) + enters
         leave = self.halve if recipe.starts_plain else self.leave
         if recipe.shape.digit:

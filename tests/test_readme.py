@@ -83,7 +83,7 @@ TABLES = {  # command, first column of its table
     "asic mont --nbits 8 --interface unit --fmax --to timing": "clock",
     "report mont-001 mont --own --cycles --text": "Design",
     "proc soc systolic --nbits 1024 --wait interrupt": "operation",
-    "show mont-keyed --program --nbits 32": "0",
+    "show mont-keyed --program --nbits 32 --set schedule=always": "0",
 }
 
 

@@ -180,7 +180,6 @@ def program_exp(spec: Spec, plan: Plan, scaled: ScaledEntry | None = None, **mor
     made = Programmed(recipe, plan, timing)
     shape = ExpShape(
         spec.nbits,
-        recipe.nunits,
         plan.forward,
         plan.odd_only,
         plan.reduced_only,

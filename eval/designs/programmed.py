@@ -59,9 +59,8 @@ class Programmed:
     @property
     def timing(self) -> ProgramTiming:
         recipe, forward = self.recipe, self.plan.forward
-        widths = recipe.nunits, recipe.nbits
         chained = recipe.doublings_per_cycle, recipe.scaled
-        return ProgramTiming(self.program, self.unit, *widths, forward, *chained)
+        return ProgramTiming(self.program, self.unit, recipe.nbits, forward, *chained)
 
     @property
     def closed(self) -> Formula:

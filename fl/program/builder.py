@@ -11,7 +11,6 @@ without an inverse: with a random x, (m x^e)^(d-1) * m x^(e-1) = m^d, after Ebei
 nothing is kept from one operation to the next.
 """
 
-from dataclasses import replace
 from functools import lru_cache
 
 from ..errors import BadInput
@@ -26,7 +25,6 @@ from .ir import (
     Fetch,
     Flow,
     Item,
-    Loop,
     Move,
     Product,
     Program,
@@ -87,7 +85,6 @@ def plain(recipe: Recipe) -> Program:
         digit_nbits=recipe.digit_nbits,
         scanned_nbits=max(recipe.nbits, recipe.ndigits * recipe.digit_nbits if shape.digit else 0),
         block_nbits=recipe.block if recipe.skips else 0,
-        given=recipe.given,
         sliding=shape.sliding,
         table=recipe.entries,
         slots=("one",) if shape.sliding else (),
@@ -103,7 +100,7 @@ def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[
     shape = recipe.shape
     one = "1" if recipe.scaled is None else "0"
     take = word(
-        Move("r", "in.one" if recipe.given else one),
+        Move("r", one),
         Move("b", "in.base"),
         SetModulus("in.mod"),
         SetExponent("in.exp", 0 if shape.right else recipe.ndigits, top=shape.digit),
@@ -115,9 +112,8 @@ def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[
         items.append(Repeat(word(Skip()), 0, SKIPPED))
     items += _into(recipe)
     aligns = not (shape.right or shape.digit or recipe.full_scan)
-    enters = recipe.given or recipe.montgomery or recipe.scaled is not None
-    loop = BIT_BY_BIT if recipe.apart else shape.items(recipe.digit_nbits, aligns, not enters)
-    items += [replace(item, once=recipe.once) if isinstance(item, Loop) else item for item in loop]
+    enters = recipe.montgomery or recipe.scaled is not None
+    items += BIT_BY_BIT if recipe.apart else shape.items(recipe.digit_nbits, aligns, not enters)
     if recipe.montgomery and not recipe.starts_plain:
         items.append(word(Product("r", "r", "1"), note="out of the domain"))
     if recipe.scaled is not None:
@@ -126,7 +122,7 @@ def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[
     if wipes:
         items += [
             word(Move("s", "0"), Move("b", "0"), SetExponent("0"), note="wiping"),
-            word(*(Product("", "b", "s") for _ in range(recipe.nunits))),
+            word(Product("", "b", "s")),
         ]
         items += [Repeat(word(Clear()), 0, recipe.entries - 1)] if recipe.entries else []
         items += [word(Setup("clear", "b", "b", 0))] if recipe.scaled is not None else []
@@ -146,26 +142,19 @@ def of_public(recipe: Recipe) -> list[Item]:
 
 def _into(recipe: Recipe) -> list[Item]:
     """Items that convert b and r, the base and 1, into the domain."""
-    shape = recipe.shape
     if recipe.scaled is not None:
         return into(recipe, recipe.scaled)
     if not recipe.montgomery:
         # an entry of the table may be the result, so it must be below the modulus
-        reduces = recipe.domain == "identity" and recipe.entries > 0 and not recipe.given
+        reduces = recipe.domain == "identity" and recipe.entries > 0
         base = word(Product("b", "r", "b"), note="the base below the modulus")
         return [base] if reduces else []
     if recipe.conversion == "double":
         per_block = recipe.block if recipe.fits else 0
-        fixed = 0 if recipe.fits else recipe.r_nbits or recipe.nbits
+        fixed = 0 if recipe.fits else recipe.nbits
         base = word(Setup("double", "b", "b", fixed, per_block), note="the base into the domain")
         one = word(Setup("double", "r", "1", fixed, per_block), note="and 1")
         return [base] if recipe.starts_plain else [base, one]
-    if recipe.conversion == "shift-sub":
-        # paper 004's machines: a single unit computes the products with R^2 one after the other
-        square = word(Setup("square", "r", "1", 0), note="R^2 by shift-sub")
-        enters = Product("b", "r", "b"), Product("r", "r", "1")
-        dependent = recipe.nunits == 1 and not shape.right
-        return [square, *(map(word, enters) if dependent else (word(*enters),))]
     enter = Product("b", "r", "b", wide=recipe.fits)
     note = "the base into the domain"
     if recipe.starts_plain:

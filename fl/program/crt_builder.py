@@ -158,7 +158,7 @@ class Pieces:
         zero = [Move("r", "0"), Move("b", str(int(twice))), Move("s", str(int(twice and joins)))]
         self.word(SetModulus("0"), SetExponent("0"), *zero, note="wiping")
         second = [Keep("n2", "b")] if "n2" in ones else []
-        self.word(*(replace(flushed) for _ in range(recipe.nunits)), *second)
+        self.word(flushed, *second)
         self.items += map(word, setups)
         for slot, register in words:
             self.word(Fetch(register, slot))

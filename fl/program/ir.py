@@ -387,15 +387,13 @@ class Loop:
     """The body, once for each digit of the exponent; `first` replaces it for the first digit.
 
     right: bits from the lowest upward, until no 1 is left. Otherwise digits from the top, as many as
-    SetExponent says. aligns: leading zeros are dropped first, one per cycle from the request on. once: the
-    body is entered without testing the exponent.
+    SetExponent says. aligns: leading zeros are dropped first, one per cycle from the request on.
     """
 
     body: tuple[Word | Repeat, ...]
     first: tuple[Word | Repeat, ...] = ()
     right: bool = False
     aligns: bool = False
-    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -419,7 +417,6 @@ class Program:
     words: tuple[Word, ...]
     digit_nbits: int = 1  # of a digit that is scanned from the top
     block_nbits: int = 0  # of the modulus, if blocks are skipped
-    given: bool = False  # the request contains 1 in the domain
     sliding: bool = (
         False  # digits are windows of up to digit_nbits bits: a 0, or bits that begin and end with 1
     )
@@ -562,7 +559,7 @@ def assemble(
             body = aligned + len(item.first)
             out = body + len(item.body)
             assert words and words[-1].flow.kind == "next", "a loop is entered from a word"
-            words[-1] = replace(words[-1], flow=Flow("next" if item.once else "enter", aligned, out))
+            words[-1] = replace(words[-1], flow=Flow("enter", aligned, out))
             if item.aligns:
                 words.append(Word(aligns=True, flow=Flow("enter", aligned, out)))
             if item.first:

@@ -106,9 +106,5 @@ class Plan:
             self.squarings,
             full_scan=self.full_scan,
             doublings_per_cycle=self.doublings_per_cycle,
-            given=self.conversion == "given",
-            once=self.steps_once,
-            plain_result=self.plain_result,
-            r_nbits=self.r_nbits,
             **more,
         )

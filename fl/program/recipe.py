@@ -29,11 +29,6 @@ class Recipe:
     blind_exponent: bool = False
     verify: bool = False
     doublings_per_cycle: int = 4
-    given: bool = False  # the request has base and 1 in the domain, and the result stays there
-    # right-to-left: exponent 0 takes one step, because paper 001's RTL tests the exponent after a step
-    once: bool = False
-    plain_result: bool = True  # right-to-left: only b is in Montgomery form, the result is not
-    r_nbits: int = 0  # R = 2^r_nbits of a Montgomery domain; 0: nbits
     public: bool = False  # requests flag a public exponent, which may affect the cycles
     apart: bool = False  # right-to-left on one unit: each product has its own microinstruction
     scaled: ScaledEntry | None = None  # for units on a scaled modulus, which are half as wide with CRT
@@ -41,7 +36,7 @@ class Recipe:
     @property
     def starts_plain(self) -> bool:
         """Whether r starts as 1 and the result ends outside Montgomery form."""
-        return self.shape.plain_result and self.plain_result
+        return self.shape.plain_result
 
     @property
     def keyed(self) -> bool:
@@ -50,13 +45,12 @@ class Recipe:
 
     @property
     def of_public(self) -> Recipe:
-        """The exponentiation for requests with a public exponent: bit by bit, to its highest 1. On a single
-        unit each product has its own microinstruction, which saves the multiplexer that two products in one
-        would need.
+        """The exponentiation for requests with a public exponent: bit by bit, to its highest 1. Each product
+        has its own microinstruction, which saves the multiplexer that two products in one would need.
         """
         return replace(
             self,
-            schedule=f"right-to-left-{self.nunits}",
+            schedule="right-to-left-1",
             window=0,
             full_scan=False,
             crt=False,
@@ -64,7 +58,7 @@ class Recipe:
             blind_exponent=False,
             verify=False,
             public=False,
-            apart=self.nunits == 1,
+            apart=True,
         )
 
     @property
@@ -84,11 +78,6 @@ class Recipe:
     @property
     def shape(self) -> LoopShape:
         return SCHEDULES[self.schedule].loop
-
-    @property
-    def nunits(self) -> int:
-        """The number of parallel product units."""
-        return SCHEDULES[self.schedule].multipliers
 
     @property
     def joins(self) -> bool:

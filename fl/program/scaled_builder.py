@@ -56,7 +56,7 @@ def into(recipe: Recipe, form: ScaledEntry) -> list[Item]:
     if recipe.starts_plain:
         return [*squared_r(form), word(base, Move("r", "unit"), note="the base into the form")]
     one = Product("r", "r", "1")
-    entering = [word(base, one)] if recipe.nunits == 2 else [word(base), word(one)]
+    entering = [word(base), word(one)]
     return [*squared_r(form), *entering]
 
 

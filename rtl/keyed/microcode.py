@@ -40,7 +40,7 @@ from ...fl.program.ir import (
     Word,
 )
 from ...fl.status import STATUS_NBITS, Status
-from ..messages import fields_of, mk_entered_req, mk_entered_resp, mk_keyed_req, mk_modexp_req, mk_modexp_resp
+from ..messages import fields_of, mk_keyed_req, mk_modexp_req, mk_modexp_resp
 from ..units.scaled.scaled_setup import ConvertKind
 
 Value = int | None  # None: the microinstruction does not use the field
@@ -51,19 +51,17 @@ class ExpShape:
     """Shape of a machine that executes programs, apart from its product units."""
 
     nbits: int  # of the operands
-    nunits: int
     forward: bool  # factors come from the registers' inputs, a cycle earlier
     odd_only: bool
     reduced_only: bool
     block_nbits: int = 0  # of a product unit that adapts to the modulus
     doublings_per_cycle: int = 4
-    screened: bool = False  # operands were checked before: requests have a status, responses the modulus
     form: ScaledEntry | None = None  # of product units on a scaled modulus
 
     @property
     def described(self) -> str:
         forwarding = "forwarding" if self.forward else "not forwarding"
-        return f"of {self.nbits} bits, {self.nunits} product units, {forwarding}"
+        return f"of {self.nbits} bits, {forwarding}"
 
     @property
     def residue_nbits(self) -> int:
@@ -197,8 +195,8 @@ class Microcode:
 
     @property
     def shares_unit(self) -> bool:
-        """One unit computes both products of a microinstruction, one after the other."""
-        return self.shape.nunits < self.nproducts
+        """The unit computes both products of a microinstruction, one after the other."""
+        return self.nproducts > 1
 
     @cached_property
     def has_counter(self) -> bool:
@@ -278,13 +276,11 @@ class Microcode:
     @cached_property
     def request_type(self) -> type:
         nbits, fields = self.shape.nbits, self.program.fields
-        if self.shape.screened:
-            return mk_entered_req(nbits)
         return mk_keyed_req(nbits, fields) if fields else mk_modexp_req(nbits)
 
     @cached_property
     def response_type(self) -> type:
-        return (mk_entered_resp if self.shape.screened else mk_modexp_resp)(self.shape.nbits)
+        return mk_modexp_resp(self.shape.nbits)
 
     # ---- multiplexers
 

@@ -43,19 +43,15 @@ class ProgramExp(Component):
         declare_streams(s, microcode.request_type, microcode.response_type)
         s.ctrl = Sequencer(microcode)  # executes the program
         s.dpath = ResidueDpath(microcode)  # holds the operands, and selects factors
-        s.units = [mk_unit(shape.nbits) for _ in range(shape.nunits)]  # computes products
+        s.units = [mk_unit(shape.nbits)]  # computes products
         s.ctrl.dpath //= s.dpath.ctrl
 
         connect_serial(s)
-        answer_stays(s, "" if shape.screened or program.fields else "dpath__mod")
+        answer_stays(s, "" if program.fields else "dpath__mod")
         s.istream.msg //= s.dpath.request
         s.ostream.msg.status //= s.ctrl.out_status
         s.ostream.msg.result //= s.dpath.result
-        if shape.screened:
-            s.istream.msg.status //= s.ctrl.in_status
-            s.ostream.msg.mod //= s.dpath.mod
-        else:
-            s.inspect_request(program, shape)
+        s.inspect_request(program, shape)
         for i, unit in enumerate(s.units):
             s.connect_unit(unit, i, shape)
         if shape.form:

@@ -131,9 +131,9 @@ class ResidueDpath(Component):
         s.request = InPort(microcode.request_type)
         s.result = OutPort(shape.nbits)
         s.mod = OutPort(shape.modulus_nbits)
-        s.product = [InPort(residue) for _ in range(shape.nunits)]
-        s.req_a = [OutPort(shape.factor_nbits) for _ in range(shape.nunits)]
-        s.req_b = [OutPort(residue) for _ in range(shape.nunits)]
+        s.product = [InPort(residue)]
+        s.req_a = [OutPort(shape.factor_nbits)]
+        s.req_b = [OutPort(residue)]
         s.ctrl = DpathIfc(microcode, InPort, OutPort)
         if microcode.has_converter:
             s.convert_in = OutPort(residue)
@@ -172,8 +172,6 @@ class ResidueDpath(Component):
         s.modulus_from = source_mux(microcode, "modulus_from")  # source of the modulus
         if microcode.reads_one:
             s.one_residue = OneResidue(shape.residue_nbits)  # the constant 1 of the program
-        if program.given:
-            s.given_one = Wire(residue)
         s.exponent = ExponentRegister(microcode)  # its digits, in the order of the program
         s.exponent_from = source_mux(
             microcode, "exponent_from", microcode.exponent_nbits
@@ -227,8 +225,6 @@ class ResidueDpath(Component):
             found["halved"] = s.halved
         if microcode.reads_one:
             found["1"] = s.one_residue.one
-        if microcode.program.given:
-            found["in.one"] = s.given_one
         return found
 
     def operand(s, microcode, name, factor, value):
@@ -334,14 +330,6 @@ class ResidueDpath(Component):
         s.modulus.en //= s.ctrl.load_modulus
         s.modulus.in_ //= modulus[0 : shape.modulus_nbits] if shape.form else modulus
         s.modulus.out //= s.mod
-        if microcode.program.given:
-            # a refused request has the result 0
-            @update
-            def one_of_request():
-                s.given_one @= s.request.one
-                if s.ctrl.refuse:
-                    s.given_one @= 0
-
         if microcode.reads_one:
             s.one_residue.load_modulus //= s.ctrl.load_modulus
             s.one_residue.modulus //= modulus

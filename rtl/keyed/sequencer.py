@@ -42,7 +42,7 @@ class DpathIfc(Interface):
         s.product_val = Control(microcode.nproducts)  # one bit per product that arrives in this cycle
         if microcode.shares_unit:
             s.second = Control()  # the unit's request is product 1, not product 0
-        if microcode.reads_one or program.given:
+        if microcode.reads_one:
             s.refuse = Control()  # the request is rejected
         s.load_modulus = Control()
 
@@ -133,9 +133,9 @@ class Sequencer(Component):
 
     def construct(s, microcode):
         declare_handshakes(s, STATUS_NBITS)
-        s.req_val = OutPort(microcode.shape.nunits)
-        s.req_rdy = InPort(microcode.shape.nunits)
-        s.resp_val = InPort(microcode.shape.nunits)
+        s.req_val = OutPort(1)
+        s.req_rdy = InPort(1)
+        s.resp_val = InPort(1)
         s.convert_done = InPort()
         if microcode.has_converter:
             s.convert_val = OutPort()
@@ -154,9 +154,7 @@ class Sequencer(Component):
         s.status = Wire(STATUS_NBITS)
 
         s.read_rom(microcode)
-        s.issue = ProductIssue(
-            microcode.nproducts, microcode.shape.nunits, microcode.scans_table
-        )  # sends factors to the units
+        s.issue = ProductIssue(microcode.nproducts, 1, microcode.scans_table)  # sends factors to the units
         if microcode.has_counter:
             s.repetition = RepeatCounter(microcode.index_nbits)  # of the microinstruction that executes
         s.accept_request(microcode)
@@ -221,7 +219,7 @@ class Sequencer(Component):
             s.accept @= s.inst.accept & s.istream_val
             s.refuse @= s.accept & (s.in_status != 0)
 
-        if microcode.reads_one or microcode.program.given:
+        if microcode.reads_one:
             s.dpath.refuse //= s.refuse
 
     def send_products(s, microcode):

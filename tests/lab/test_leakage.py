@@ -157,7 +157,6 @@ def test_what_leaks_is_found():
     assert found.curve[found.worst].leaks and found.judged(found.worst)
     assert "dpath.exponent.bits" in [finding.name for finding in found.alone()]
     assert found.part_of[0] is Part.LOAD and not found.judged(0)
-    assert found.word_of[found.worst].startswith("2 mul.if r, r, b")  # a bit decides if r changes
     assert all(abs(point.both) < 4.5 for point in found.registers["dpath.modulus.out"])
 
 

@@ -933,7 +933,7 @@ def test_what_each_protection_costs(content):
 
 def test_protections_are_of_one_design(ledger):
     assert "protections" not in Content(ledger, ["ssmm"]).tables
-    alone = Content(ledger, ["mont"])
+    alone = Content(ledger, ["mont-keyed"])
     assert "protections" in alone.tables
     assert "protections" in {chart.name for chart in alone.charts()}
 

@@ -41,7 +41,7 @@ def test_the_exploration_shows_the_recorded_figures(reference):
     rows = rows_of(tables["mont"])
     assert len(rows) == 24
     koc = next(row for row in rows if row[:3] == ["koc", "1", "8"])
-    assert koc[3] == f"{recorded_area('mont', 'unit', add_red='koc'):,.0f}"
+    assert koc[3] == f"{recorded_area('mont', 'unit'):,.0f}"
     forms = {
         form: float(row[3].replace(",", "")) for row in rows for form in row[:1] if row[1:3] == ["1", "8"]
     }
@@ -59,7 +59,7 @@ def test_areas_of_paper_001_are_close(reference):
 
 
 def test_a_missing_point_is_named(reference):
-    point = Point("mont", 8, (("add_red", "koc"),), stage="flow", flow={"clock_period": 2.75})
+    point = Point("mont", 8, (("add_red", "textbook"),), stage="flow", flow={"clock_period": 2.75})
     assert figures(reference, point) is None
     with pytest.raises(AssertionError, match=r"mont, 8 bits.*modexlab sweep exploration"):
         space_tables.recorded(reference, point, "exploration")

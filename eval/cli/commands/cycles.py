@@ -97,7 +97,7 @@ def _of(args: Namespace, design: Design) -> Counted:
 def _private_products(machine: Machine, work: Workload) -> Json:
     """The products of a program with a key. Their cycles differ, as their moduli do."""
     trace = machine.programmed.trace(machine.carried(*work.operands))
-    in_turn = sum(-(-len(step.made) // machine.programmed.recipe.nunits) for step in trace)
+    in_turn = sum(len(step.made) for step in trace)
     return {"products": in_turn, "product_cycles": machine.product_cycles}
 
 

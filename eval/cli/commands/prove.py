@@ -33,10 +33,10 @@ the same sources, so an interrupted run continues.
 
 examples:
   modexlab prove mont-ct --check time protocol
-  modexlab prove mont --check AddRedTextbook CondSub
+  modexlab prove mont --check AddRedKoc CondSub
   modexlab prove --accelerator gcd --check protocol
   modexlab prove mont-001 --nbits 64 --check AddRedKoc --json
-  modexlab prove mont --check AddRedTextbook --mutants
+  modexlab prove mont --check AddRedKoc --mutants
   modexlab prove mont --check netlist --kit sky130hd
   modexlab prove all --check Halve
   modexlab prove all --check Halve --mutants

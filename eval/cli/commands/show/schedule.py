@@ -105,13 +105,9 @@ def _bars(machine: Machine, operands: tuple[int, ...]) -> Iterator[Bar]:
             yield Bar("microinstruction", "step", start, end, str(step.pc), str(word))
             if word.setup is not None:
                 yield Bar("converter", "setup", start, end, word.setup.kind, str(word.setup))
-            products = [
-                item for item in word.products if len(step.made) == len(word.products) or not item.when
-            ]
-            for place, item in enumerate(products):
-                unit = place % programmed.recipe.nunits
-                text = str(item).partition(" ")[2]
-                yield Bar(f"multiplier {unit}", "unit", start, end, text, str(item))
+            all_made = len(step.made) == len(word.products)
+            for product in (item for item in word.products if all_made or not item.when):
+                yield Bar("multiplier", "unit", start, end, str(product).partition(" ")[2], str(product))
         start = end
 
 
