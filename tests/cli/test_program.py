@@ -15,8 +15,8 @@ def test_text(cli):
         "take | mov r, 1 | mov b, in.base | modulus in.mod | exp in.exp, 11 digits",
     ]
     assert any("mul r, r, r | scan" in line for line in lines)
-    assert lines[-2].startswith("mont, 32 bits: ") and "the same for all exponents of a length" in lines[-2]
-    assert lines[-1] == "4 words; registers r, b, and no memory"
+    assert lines[-2].startswith("mont-keyed, 32 bits: ") and "the same for all secrets" in lines[-2]
+    assert lines[-1].startswith("15 words; registers r, b, s, and a memory of")
     lines = cli("show --program mont-keyed --crt --blind").out.splitlines()
     assert lines[-3].endswith(", the same for all secrets")
     assert "and a memory of" in lines[-2]

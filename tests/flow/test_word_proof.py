@@ -19,12 +19,12 @@ from tests.harness import module_fixture, one_now, parametrize, refused, regress
 
 def source(bits):
     """A machine with two Montgomery products, each in one clock cycle, in the textbook's form."""
-    return translate(find("mont").at(bits).rtl(), TOP)
+    return translate(find("mont").at(bits, add_red="textbook").rtl(), TOP)
 
 
 def unit():
     """A unit for one such product."""
-    return translate(find("mont").at(8).multiplier(), TOP)
+    return translate(find("mont").at(8, add_red="textbook").multiplier(), TOP)
 
 
 class Stages:
