@@ -76,7 +76,8 @@ class RawRequests:
         fields["mod"] = only or fields["mod"] | 1
         if "p" in fields:
             p, q = fields["p"], fields["q"] = fields["p"] | 1, fields["q"] | 1
-            if self.rng.random() < 0.7 and math.gcd(p, q) == 1:
+            fits = (p * q).bit_length() <= self.machine.nbits
+            if self.rng.random() < 0.7 and fits and math.gcd(p, q) == 1:
                 fields["mod"], fields["qinv"] = p * q, pow(q, -1, p)
         fields["base"] %= fields["mod"]
         return fields | {name: 0 for name in ("public",) if name in fields}

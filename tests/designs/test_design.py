@@ -78,7 +78,7 @@ def test_a_modulus_of_ones_own(modulus):
     assert mod == modulus and base < max(mod, 1)
 
 
-@parametrize("name", one_now(("mont-ct", "ssmm-ct", "heap"), "heap"))
+@parametrize("name", one_now(("mont-keyed", "heap"), "heap"))
 @parametrize("exp", [65537, 12345, 0])
 def test_the_function_of_machines_with_public_exponents(name, exp):
     """It takes the operands that the formula takes."""

@@ -168,7 +168,7 @@ ON_HARDWARE = [
     case("naive-001", schedule="ladder"),
     case("ssmm-ct", carry_save=True),
     case("fold-ct"),
-    case("heap", schedule="right-to-left-2", digit_nbits=4),
+    case("heap", schedule="sliding-window", digit_nbits=4),
     case("serial-003"),
 ]
 
@@ -194,13 +194,13 @@ def test_time_of_the_hardware(name, settings):
         *map(case, ("mont", "mont-ct", "fold", "fold-ct", "heap")),
         case("mont-keyed", schedule="fixed-window"),
         case("mont", schedule="right-to-left-1"),
-        case("mont-ct", scan="length"),
+        case("mont", schedule="ladder"),
         *(
             case(name, schedule=schedule)
             for name in ("naive-001", "ssmm-004", "ssmm")
             for schedule in ("always", "ladder")
         ),
-        case("mont-keyed", schedule="fixed-window"),
+        case("mont-keyed", schedule="sliding-window"),
     ],
 )
 def test_time_by_proof(name, settings):

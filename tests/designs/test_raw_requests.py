@@ -70,10 +70,15 @@ def test_levels_agree(name, nbits, how):
     machine = machine_of(getattr(name, "name", name), nbits, **how)
     requests = RawRequests(machine).some(examples(140))
     made = ran(machine.rtl(), requests)
-    for request, answer, latency in zip(requests, made.responses, made.latencies, strict=True):
+    free = -1
+    for request, answer, accepted, done in zip(
+        requests, made.responses, made.accepted, made.done, strict=True
+    ):
         assert machine.fl(*request) == answer, request
         assert expected(machine, request) in (answer, None), request
-        assert latency == cycles_of(machine, request), request
+        if accepted > free:  # a machine in several parts may have another operation under way
+            assert done - accepted == cycles_of(machine, request), request
+        free = done
     few, stall = requests[-ON_TWIN:], Stall(seed=5, source=0.2, sink=0.3)
     assert ran(machine.cl(), few, "python", stall=stall) == ran(machine.rtl(), few, stall=stall)
 

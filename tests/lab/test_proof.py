@@ -513,7 +513,7 @@ def test_columns_without_a_bit_hold_ones(heap_check):
 
 
 @regress
-@parametrize("name", ["protocol", "time schedule=fixed-window", "time", "time schedule=ladder"])
+@parametrize("name", ["protocol", "time schedule=always", "time", "time schedule=ladder"])
 def test_machine(name):
     """mont at 8 bits keeps its handshakes, and takes the same time for all exponents of a length."""
     (check,) = [check for check in checks(find("mont").at(8)) if check.name == name]

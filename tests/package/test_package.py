@@ -445,8 +445,8 @@ def test_a_private_key(nbits, interface, settings, tmp_path, passes):
     """The tests pass, including those with inconsistent keys; the data sheet lists the numbers of the key,
     and the map has all of them.
     """
-    folder = packed(tmp_path, "mont", nbits, interface, **settings)
-    machine = find("mont").at(nbits, **settings)
+    folder = packed(tmp_path, "mont-keyed", nbits, interface, **settings)
+    machine = find("mont-keyed").at(nbits, **settings)
     sheet = (folder / "doc" / "datasheet.md").read_text()
     for name, wide in machine.given_fields:
         assert re.search(rf"^\| `{name}` \| {wide} \|", sheet, re.M), name

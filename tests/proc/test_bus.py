@@ -555,9 +555,9 @@ def test_rsa_on_the_bus(kernel, nbits):
 @parametrize(
     "name, nbits, settings",
     [
-        ("mont", 16, EIGHT),
-        ("mont", 72, EIGHT),
-        ("mont", 64, FOUR),
+        ("mont-keyed", 16, EIGHT),
+        ("mont-keyed", 72, EIGHT),
+        ("mont-keyed", 64, FOUR),
         *(("heap", 40, how) for how in PROTECTIONS),
     ],
 )

@@ -60,7 +60,7 @@ def test_an_interrupted_run_goes_on(monkeypatch, ledger):
 
 def test_kept_answers_tell_designs_and_programs_apart():
     protections = [None, *(Protection(crt, blind, True) for crt in (False, True) for blind in ("no", "both"))]
-    mont, naive = catalogue.find("mont"), catalogue.find("naive")
+    mont, naive = catalogue.find("mont-keyed"), catalogue.find("naive")
     found = [
         *(
             Answers(mont, settings, "fl", None, protection=protection)
