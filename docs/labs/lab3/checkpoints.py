@@ -21,7 +21,7 @@ PRODUCTS = {
     },
 }
 POWERS = ((5, 5, 13), (7, 200, 255), (3, 65, 254), (0, 9, 11), (8, 1, 9))
-SCHEDULES = ("right-to-left-2", "ladder", "fixed-window")
+SCHEDULES = ("right-to-left-2", "ladder", "always")
 
 
 def design(folder):

@@ -91,8 +91,8 @@ def timing(folder):
 def power(folder):
     """attacks.py: simple power analysis
 
-    Two microinstructions offer a product in the loop. One is there for each bit behind the first, the
-    other one for bits that are 1. Begin with the exponent 1, and read from the highest bit.
+    Two states of the loop offer a product. One is there for each bit behind the first, the other one for
+    bits that are 1. Begin with the exponent 1, and read from the highest bit.
     """
     student = student_module(folder, "attacks.py")
     for secret in SECRETS:
@@ -123,7 +123,7 @@ def faults(folder):
 def mended_timing(folder):
     """mend.py: TIMING
 
-    `modexlab show mont` lists the schedules, and says which of them take the same number of cycles for
+    `modexlab show mont` lists the schedules, and says which settings take the same number of cycles for
     all exponents. The trace must not depend on the exponent either.
     """
     settings = student_module(folder, "mend.py").TIMING
@@ -148,7 +148,9 @@ def mended_faults(folder):
     yield Row("CRT is used", lambda: settings.get("crt"), {}, True)
     options = [f"--set={name}={str(value).lower()}" for name, value in settings.items() if name != "crt"]
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        code = main(["attack", "faults", "mont", "--nbits", "16", "--crt", "--samples", "400", *options])
+        code = main(
+            ["attack", "faults", "mont-keyed", "--nbits", "16", "--crt", "--samples", "400", *options]
+        )
     yield Row("exit code of 400 faults, 1: a wrong result left", lambda: code, {}, 0)
 
 

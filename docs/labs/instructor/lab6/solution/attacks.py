@@ -9,12 +9,12 @@ def ones(cycles):
 
 
 def exponent(column):
-    """Microinstruction 5 squares for the next bit, 6 multiplies because that bit is 1."""
+    """The state `square` is there for the next bit, `multiply` because that bit is 1."""
     found = 1
     for line in column:
-        if line.startswith("5|"):
+        if line.startswith("square|"):
             found = 2 * found
-        elif line.startswith("6|"):
+        elif line.startswith("multiply|"):
             found += 1
     return found
 
