@@ -112,7 +112,7 @@ def test_all_attacks_are_recorded(cli, tmp_path, monkeypatch):
     ledger = f"--ledger {tmp_path / 'ledger.sqlite'}"
     leak, faults = cli.json(f"attack all --record {ledger}")
     assert (leak["verdict"], faults["verdict"]) == ("power leak", "no wrong result released")
-    assert faults["command"].startswith("modexlab attack faults mont --nbits 16 --set ")
+    assert faults["command"].startswith("modexlab attack faults mont-keyed --nbits 16 --set ")
     recorded = [*verdicts.reference()]
     assert [item.kind for item in recorded] == ["faults", "leakage"]
     assert not any(item.stale for item in recorded)

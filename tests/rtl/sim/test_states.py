@@ -19,7 +19,8 @@ CASES = [
     case("mont", schedule="left-to-right"),
     case("mont-ct", conversion="square", doublings_per_cycle=1),  # has squarings
     case("naive", schedule="left-to-right"),
-    case("ssmm-ct", scan="length"),
+    case("ssmm", schedule="ladder"),
+    case("mont-keyed", schedule="always"),
     case("systolic-002", digit_nbits=8, words=2),
 ]
 
