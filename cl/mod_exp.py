@@ -126,7 +126,7 @@ class Progress:
     registers: dict[str, int]
     offers: tuple[Offer, ...] = ()  # of the step, in order, those that no multiplier has taken
     awaited: tuple[Product, ...] = ()
-    zeros: int = 0  # leading ones of the exponent
+    zeros: int = 0  # leading zeros of the exponent that are left
 
     def begun(self) -> "Progress":
         """At the beginning of a step."""

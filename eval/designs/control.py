@@ -43,8 +43,7 @@ SCAN = Param(
     "scan",
     "length",
     ("length", "full"),
-    "exponent bits that are scanned: from the highest 1, or all of them, which "
-    "hides the length; windows always hide it",
+    "exponent bits that are scanned: from the highest 1, or all of them, which hides the length",
 )
 DOUBLINGS_PER_CYCLE, HALVINGS_PER_CYCLE = "doublings_per_cycle", "halvings_per_cycle"
 WINDOW = Param(
@@ -269,7 +268,7 @@ CONVERTED = Control(
             DOUBLINGS_PER_CYCLE,
             lambda nbits: largest_divisor(nbits, 4),
             Count(1),
-            "doublings per cycle of the conversion; an upper limit with fit=modulus",
+            "doublings per cycle of the conversion",
         ),
         Param(
             "conversion",

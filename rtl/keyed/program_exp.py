@@ -21,14 +21,12 @@ the rule, modexlab.cl.program_formula closed formulas. Area order: the units, re
 
 from pymtl3 import *
 
-from ...fl.program.ir import Setup
 from ...fl.status import STATUS_NBITS, Status
 from ..messages import answer_stays, declare_streams, fields_of
 from ..mod_exp.operand_check import check_operands
 from ..units.mod_double import ModDouble
 from ..units.scaled.scaled_setup import ScaledSetup
 from ..units.serial_ctrl import connect_serial
-from ..units.square_of_r import SquareOfR
 from ..wires import connect_low
 from .microcode import Microcode
 from .residue_dpath import ResidueDpath
@@ -129,12 +127,9 @@ class ProgramExp(Component):
 
     def connect_converter(s, microcode):
         shape, counted = microcode.shape, microcode.counts_doublings
-        if microcode.program.find(Setup)[0].kind == "square":
-            s.setup = SquareOfR(shape.nbits)  # the converter to the domain
-        else:
-            nbits = s.dpath.convert_last.get_type().nbits if counted else 0
-            doublings = microcode.doublings, shape.doublings_per_cycle
-            s.setup = ModDouble(shape.nbits, *doublings, nbits)  # the converter to the domain
+        nbits = s.dpath.convert_last.get_type().nbits if counted else 0
+        doublings = microcode.doublings, shape.doublings_per_cycle
+        s.setup = ModDouble(shape.nbits, *doublings, nbits)  # the converter to the domain
         s.connect_conversion()
         s.setup.ostream.msg //= s.dpath.converted
         if counted:

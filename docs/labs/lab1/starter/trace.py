@@ -2,7 +2,7 @@
 
 
 def column(exp):
-    """The middle column in each cycle, such as ["idle|. .", "convert|. .", ...], for an exponent of at least 1.
+    """The middle column in each cycle for an exponent of at least 1: ["idle|. .", "convert|. .", ...].
 
     The state of the controller stands before the bar. Behind it are the marks of the two multipliers:
     the left one computes products, the right one squares.

@@ -10,7 +10,7 @@ def ones(cycles):
 
 
 def exponent(column):
-    """STEP 6: the exponent, from the middle column of a trace of that machine: ["idle|.", "convert|.", ...]."""
+    """STEP 6: the exponent, from the middle column of its trace: ["idle|.", "convert|.", ...]."""
     return 0
 
 

@@ -10,7 +10,7 @@ examples:
 
 import html
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from .....cl.mod_exp import ModExpCL
@@ -45,19 +45,17 @@ class Bar(NamedTuple):
 def execute(args: Namespace) -> int:
     machine, operands = draw.operation(args)
     operands = machine.carried(*operands)
-    cycles = (
-        machine.cycles(*operands[:3])
-        if machine.build.programmed is None
-        else machine.programmed.cycles(*operands)
-    )
+    if machine.build.programmed is None:
+        draw_bars, cycles = _of_model, machine.cycles(*operands[:3])
+    else:
+        draw_bars, cycles = _of_program, machine.programmed.cycles(*operands)
     if cycles > MOST_CYCLES:
         raise BadInput(f"{cycles} cycles: a chart has at most {MOST_CYCLES}; give a smaller --nbits or --exp")
     title = f"{machine.name}, {machine.nbits} bits: {cycles} cycles"
-    bars = _of_model(machine, operands) if machine.build.programmed is None else _bars(machine, operands)
-    return draw.put(args, chart([*bars], title), title)
+    return draw.put(args, chart([*draw_bars(machine, operands)], title), title)
 
 
-def _of_model(machine: Machine, operands: tuple[int, ...]) -> list[Bar]:
+def _of_model(machine: Machine, operands: tuple[int, ...]) -> Iterable[Bar]:
     """The steps, conversions and products of a machine without a program, from its cycle-level model."""
     model = machine.cl()
     if not isinstance(model, ModExpCL):
@@ -96,7 +94,8 @@ def _of_model(machine: Machine, operands: tuple[int, ...]) -> list[Bar]:
     return bars
 
 
-def _bars(machine: Machine, operands: tuple[int, ...]) -> Iterator[Bar]:
+def _of_program(machine: Machine, operands: tuple[int, ...]) -> Iterable[Bar]:
+    """The microinstructions of a machine with a program, and their conversions and products."""
     programmed = machine.programmed
     trace, start = programmed.trace(operands), 0
     for step, end in zip(trace, programmed.timing.ends(trace, operands[1]), strict=True):
