@@ -572,12 +572,15 @@ def test_vectors_of_the_page(tmp_path):
 
 
 @regress
-@parametrize("name, clock_ns", [("mont", "3.05"), ("mont-001", "3.25"), ("naive-001", "3.1")])
-def test_32_bit_systems(name, clock_ns, cli):
-    """Every system meets this clock after layout. They miss 3 ns: mont by 0.013 ns, naive-001 by 0.072 ns,
-    and mont-001, whose resets come before enables, by 0.2 ns.
+@parametrize(
+    "name, options",
+    [("mont", "--clock 3.05"), ("mont-001", "--clock 3.25 --density 0.6"), ("naive-001", "--clock 3.1")],
+)
+def test_32_bit_systems(name, options, cli):
+    """Every system meets this clock after layout, and all its nets are routed. mont-001 needs more room for
+    that: at a density of 0.7, two nets find no way of their own.
     """
-    result = cli(f"asic {name} --system --layout --style optimised --clock {clock_ns} --json")
+    result = cli(f"asic {name} --system --layout --style optimised {options} --json")
     report = result.json()
     assert report["tests_failed"] == 0 and not report["left_out"]
     assert result.code == 0, report["marks"]

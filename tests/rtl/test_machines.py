@@ -175,6 +175,7 @@ def test_exponent_0_of_paper_001(name, base, cycles, schedule):
 
 
 MOST_NATIVE_CYCLES, MOST_PYTHON_CYCLES = 20_000_000, 1_000_000
+MOST_NATIVE_BITS = 12_000_000_000  # cycles times width: 4,096 bits simulate some 12,000 cycles a second
 
 
 def affordable(design, rows, nbits, most):
@@ -212,7 +213,7 @@ def widths(design):
 def test_all_widths(design, nbits):
     """The table natively at every width, with short exponents on wide machines."""
     rows = table(design, nbits, exp_nbits=min(nbits, max(3, 2048 // nbits)))
-    rows = affordable(design, rows, nbits, MOST_NATIVE_CYCLES)
+    rows = affordable(design, rows, nbits, min(MOST_NATIVE_CYCLES, MOST_NATIVE_BITS // nbits))
     check_fl_mod_exps(design, rows, nbits)
     check_native(design, rows, nbits)
     few = rows[::6] + [row for row in rows if row.name.startswith("paper")]
