@@ -5,7 +5,7 @@
         "AnswerStays": ("val && !rdy", "{val, msg}"),
     }
 
-A property holds at every rising edge of the clock outside reset. A pair states that the second expression
+A property holds at every rising edge of the clock after the first reset, outside of resets. A pair states that the second expression
 keeps its value after each cycle in which the first one is true. A component whose states do not use all codes
 has one more. Synthesis and the proof of a package define SYNTHESIS, which omits them; the measured text has
 none.
@@ -18,11 +18,16 @@ from ...states import states_of
 from .source_text import with_end
 
 MACRO = """\
-`ifdef ASSERT  // p at every rising edge of clk outside reset; an unknown p passes
+`ifdef ASSERT  // p at every rising edge of clk after the first reset; an unknown p passes
 `elsif SYNTHESIS
 `define ASSERT(name, p, clk, rst)
 `else
-`define ASSERT(name, p, clk, rst) always @(posedge clk) if (!(rst) && !(p)) $fatal(1,`"name`");
+`define ASSERT(name, p, clk, rst) if (1) begin : name \\
+  logic live; \\
+  initial live = 1'd0; \\
+  always @(posedge clk) if (rst) live <= 1'd1; \\
+  always @(posedge clk) if (live && !(rst) && !(p)) $fatal(1,`"name`"); \\
+end
 `endif  // ASSERT
 `ifdef SYNTHESIS
 `define ASSERT_HELD(name, p, x, clk, rst)

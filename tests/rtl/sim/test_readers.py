@@ -24,6 +24,7 @@ from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.rtl.sim import lint, translate
 from modexlab.rtl.sim.translation.module_files import module_files
+from modexlab.rtl.units.shielded_memory import ShieldedMemory
 
 from tests.harness import later, one_now, parametrize, refused, regress_if
 from tests.paths import ROOT
@@ -159,6 +160,37 @@ def test_assertions_are_quiet_before_a_reset(name, tmp_path):
     icarus(tmp_path / "bench.sv", "bench", tmp_path / "bench.vvp")
     done = subprocess.run(["vvp", "-n", tmp_path / "bench.vvp"], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.returncode) == ("quiet\n", 0)
+
+
+ANY_STATE = """
+module bench;
+  logic clk = 0, reset = 0;
+  memory dut (.clk(clk), .reset(reset));
+  initial begin
+    dut.opened[0] = 1;
+    dut.opened[1] = 1;
+    #1 clk = 1;
+    #1 $display("quiet");
+    reset = 1;
+    clk = 0;
+    #1 clk = 1;
+    #1 reset = 0;
+    clk = 0;
+    dut.opened[0] = 1;
+    dut.opened[1] = 1;
+    #1 clk = 1;
+  end
+endmodule
+"""
+
+
+def test_assertions_begin_with_the_first_reset(tmp_path):
+    """Two words of a memory are read at once: in any state before a reset, and by a defect after it."""
+    text = translate(ShieldedMemory(2, 8), "memory", unique=True, exported=True)
+    (tmp_path / "bench.sv").write_text(text + ANY_STATE)
+    icarus(tmp_path / "bench.sv", "bench", tmp_path / "bench.vvp")
+    done = subprocess.run(["vvp", "-n", tmp_path / "bench.vvp"], capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("quiet\n") and "OneWordIsRead" in done.stdout and done.returncode == 1
 
 
 # without enables and resets of registers, which Yosys may infer differently from two equal texts
