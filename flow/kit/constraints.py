@@ -66,16 +66,21 @@ class Constraints:
         """The commands for latches that are open for a cycle after the clock edge, while their inputs do not
         change (flow/synth/latches.py).
         """
+        if not self.openers:
+            return ""
+        pins = " ".join(pin for pin, _ in self.openers)
+        clock = "[get_clocks open]"
         source = f"-divide_by 2 -source [get_ports {{{self.clock_port}}}]"
-        opened = []
-        for number, (pin, ns) in enumerate(self.openers):
-            clock = f"[get_clocks open_{number}]"
-            opened.append(f"create_generated_clock -name open_{number} {source} [get_pins {{{pin}}}]")
-            opened.append(f"set_propagated_clock {clock}")
-            if not self.propagated:
-                opened.append(f"set_clock_latency -source {ns!r} {clock}")
-        held = ["set_false_path -to [all_registers -level_sensitive -data_pins]"] * bool(opened)
-        return "\n".join([*opened, *held])
+        lines = [
+            f"create_generated_clock -name open {source} [get_pins {{{pins}}}]",
+            f"set_propagated_clock {clock}",
+        ]
+        if not self.propagated:
+            lines += [
+                f"set_clock_latency -source {ns!r} -clock {clock} [get_pins {{{pin}}}]"
+                for pin, ns in self.openers
+            ]
+        return "\n".join([*lines, "set_false_path -to [all_registers -level_sensitive -data_pins]"])
 
     @property
     def sdc(self) -> str:
