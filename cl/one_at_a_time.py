@@ -4,7 +4,8 @@
 cycle in which the response is offered. A unit that is modelled step by step has a generator that does the
 work and yields once for each of these cycles (`counted`); for the others, both come from fl and timing.py.
 With `overlap`, the next request is accepted in the cycle in which the response leaves, otherwise one cycle
-later. `waits(msg)` is the number of cycles for which an idle unit examines a request before it accepts it.
+later. `waits(msg)` is the number of cycles for which an idle unit examines a request before it accepts it,
+and `wakes` the number after reset in which it overwrites itself.
 
 Ports are those of the RTL unit: istream, ostream, and `modulus` if the unit has one (modulus_nbits > 0).
 `restart()` is called in reset, for a unit with state between requests.
@@ -19,7 +20,7 @@ from ..rtl.messages import declare_streams, mk_modexp_req, mk_modexp_resp, mk_pr
 
 
 class OneAtATimeCL(Component):
-    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, restart=None):
+    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, restart=None, wakes=0):
         declare_streams(s, Req, Resp)
         if modulus_nbits:
             s.modulus = InPort(modulus_nbits)
@@ -44,15 +45,22 @@ class OneAtATimeCL(Component):
 
         else:
             s.waited = Wire(32)
+            s.sleeps = Wire(32)  # remaining cycles after reset
 
             @update
             def in_rdy_in_time():
-                s.istream.rdy @= ~s.full & s.istream.val & (s.waited == waits(s.istream.msg))
+                in_time = (s.sleeps == 0) & (s.waited == waits(s.istream.msg))
+                s.istream.rdy @= ~s.full & s.istream.val & in_time
 
             @update_ff
             def count_waits():
                 s.waited <<= 0
-                if ~s.reset & ~s.full & s.istream.val & ~s.istream.rdy:
+                s.sleeps <<= 0
+                if s.reset:
+                    s.sleeps <<= wakes
+                elif s.sleeps != 0:
+                    s.sleeps <<= s.sleeps - 1
+                elif ~s.full & s.istream.val & ~s.istream.rdy:
                     s.waited <<= s.waited + 1
 
         @update_ff

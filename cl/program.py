@@ -144,4 +144,7 @@ def ProgramExpCL(timing, arithmetic, inspect):
     def waits(msg):
         return 1 if program.public and int(msg.public) else timing.loading_cycles
 
-    return OneAtATimeCL(Request, Response, serve, False, waits=waits)
+    wakes = 0
+    if program.words[program.failure].flow.kind != "answer":  # it overwrites its key after reset
+        wakes = timing.cycles(dict.fromkeys(names, 0), None, Status.ZERO_MODULUS) + 1
+    return OneAtATimeCL(Request, Response, serve, False, waits=waits, wakes=wakes)

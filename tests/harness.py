@@ -15,6 +15,7 @@ from modexlab.fl.domains import make_domain
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import Stall, simulate
 from pymtl3 import DefaultPassGroup
+from pymtl3.dsl import Signal
 
 from tests.tables.rows import ModExpRow
 
@@ -178,6 +179,14 @@ def stepped(component):
     component.apply(DefaultPassGroup(linetrace=False))
     component.sim_reset()
     return component
+
+
+def signals_of(component):
+    """Every signal of a component and its subcomponents."""
+    signals = component.get_all_object_filter(
+        lambda item: isinstance(item, Signal) and item.is_top_level_signal()
+    )
+    return {repr(signal): str(eval(repr(signal), {"s": component})) for signal in signals}
 
 
 def evaluated(component, **inputs):

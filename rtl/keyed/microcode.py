@@ -181,6 +181,11 @@ class Microcode:
 
     # ---- boxes
 
+    @property
+    def wipes_after_reset(self) -> bool:
+        """Whether a refused request goes on with the overwriting of a key, as the machine does after reset."""
+        return self.words[self.program.failure].flow.kind != "answer"
+
     has_converter = _has(Setup)
     has_comparator = _has(Check)
     has_adder = _has(Add)

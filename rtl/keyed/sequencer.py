@@ -13,6 +13,9 @@ cycle, with factors from the inputs of the registers, unless the modulus changes
 A scan reads the whole table, an entry a cycle, from the cycle after it starts. The datapath loads the entry
 of the exponent's digit into s. Microinstructions that read s wait for the end of the scan.
 
+After reset a program with a key overwrites registers and memory as it does when it refuses a request, without
+an answer (`resetting`).
+
 Ports: the handshakes of the two streams, of the product units and of the converter; DpathIfc to ResidueDpath.
 """
 
@@ -213,14 +216,39 @@ class Sequencer(Component):
                         s.ahead_bit @= s.dpath.exponent.next_bit
 
     def accept_request(s, microcode):
-        @update
-        def request():
-            s.istream_rdy @= s.inst.accept
-            s.accept @= s.inst.accept & s.istream_val
-            s.refuse @= s.accept & (s.in_status != 0)
+        if microcode.wipes_after_reset:
+            s.overwrite_after_reset()
+        else:
+
+            @update
+            def request():
+                s.istream_rdy @= s.inst.accept
+                s.accept @= s.inst.accept & s.istream_val
+                s.refuse @= s.accept & (s.in_status != 0)
 
         if microcode.reads_one:
             s.dpath.refuse //= s.refuse
+
+    def overwrite_after_reset(s):
+        """Begin as if a request were refused, so that nothing of a key stays in the machine."""
+        s.resetting = Wire()
+
+        @update_ff
+        def until_the_answer():
+            if s.reset:
+                s.resetting <<= 1
+            elif s.inst.answer:
+                s.resetting <<= 0
+
+        @update
+        def request_after_reset():
+            s.istream_rdy @= s.inst.accept & ~s.resetting
+            s.accept @= s.istream_rdy & s.istream_val
+            s.refuse @= (s.accept & (s.in_status != 0)) | (s.inst.needs_request & s.resetting)
+
+        @update
+        def answer_after_reset():
+            s.ostream_val @= s.inst.answer & ~s.resetting
 
     def send_products(s, microcode):
         """Issue the products of the next microinstruction, and start its conversion."""
@@ -284,15 +312,29 @@ class Sequencer(Component):
         if found := [f"{name} < {count}" for name, count in ranges.items() if count & (count - 1)]:
             s.assertions |= {"CodesAreKnown": " && ".join(found)}
 
-        @update
-        def end_of_word():
-            s.dpath.inst_done @= (
-                (s.inst.needs_request & s.istream_val)
-                | s.issue.done
-                | s.convert_done
-                | s.one_cycle_done
-                | (s.inst.answer & s.ostream_rdy)
-            )
+        if microcode.wipes_after_reset:
+
+            @update
+            def end_of_word_or_reset():
+                s.dpath.inst_done @= (
+                    (s.inst.needs_request & (s.istream_val | s.resetting))
+                    | s.issue.done
+                    | s.convert_done
+                    | s.one_cycle_done
+                    | (s.inst.answer & (s.ostream_rdy | s.resetting))
+                )
+
+        else:
+
+            @update
+            def end_of_word():
+                s.dpath.inst_done @= (
+                    (s.inst.needs_request & s.istream_val)
+                    | s.issue.done
+                    | s.convert_done
+                    | s.one_cycle_done
+                    | (s.inst.answer & s.ostream_rdy)
+                )
 
         @update
         def loads_and_shift():
@@ -361,10 +403,10 @@ class Sequencer(Component):
         @update
         def next_address_by_request():
             s.next_pc @= s.chosen_pc
-            if s.inst.ask & s.public:
-                s.next_pc @= PUBLIC
-            elif s.refuse | s.unequal:
+            if s.refuse | s.unequal:
                 s.next_pc @= FAILURE
+            elif s.inst.ask & s.public:
+                s.next_pc @= PUBLIC
 
     def count_repetitions(s, microcode):
         if microcode.has_counter:
@@ -435,7 +477,8 @@ class Sequencer(Component):
 
     def answer(s, microcode):
         """The status, and the result's handshake."""
-        s.ostream_val //= s.inst.answer
+        if not microcode.wipes_after_reset:
+            s.ostream_val //= s.inst.answer
         if microcode.has_comparator:
 
             @update

@@ -30,9 +30,8 @@ from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.interfaces.axi4lite import Axi4Lite
 from modexlab.rtl.interfaces.registers.wiping_request import WipingRequest
 from modexlab.rtl.sim import Stall, lint
-from pymtl3.dsl import Signal
 
-from tests.harness import accessed, each_design, evaluated, later, parametrize, regress, stepped
+from tests.harness import accessed, each_design, evaluated, later, parametrize, regress, signals_of, stepped
 from tests.paths import ROOT
 from tests.programs import machine_of
 from tests.tables.keyed import EIGHT, KEYED, good
@@ -98,7 +97,8 @@ def test_reset_values(name, interface):
     accesses = [(0, 0, register.address, 0, 0) for register in readable]
     refused = ("RESULT", "OUTPUT_FIFO")  # no result yet
     assert accessed(machine.wrapped(interface), accesses) == [
-        (0, register.reset, register.name in refused) for register in readable
+        (0, 0 if register.name == "STATUS" else register.reset, register.name in refused)  # no longer busy
+        for register in readable
     ]
     text = verilog(machine, interface.name)
     for register in found.values():
@@ -341,9 +341,9 @@ def test_zeroise_forgets_everything(bus):
         assert bus.write("CONTROL", START) == OKAY
         bus.cycles(pause)
         assert bus.write("CONTROL", ZEROISE | START) == OKAY
-        assert not any(map(int, (*bus.slave.writes.words, bus.slave.reads.answer)))
         assert bus.write("BASE", 1) == SLVERR, "busy with it"
         bus.status(1, 0)
+        assert not any(map(int, bus.slave.writes.operand))
         assert bus.read("STATUS") == bus.read("CYCLES_LOW") == (0, OKAY)
         assert bus.read("IRQ_STATUS") == (1, OKAY), "it tells when it is over"
         assert bus.read("RESULT") == (0, SLVERR)
@@ -352,17 +352,9 @@ def test_zeroise_forgets_everything(bus):
         load(bus, 7, 0xFFFF, 0xFFF1)
 
 
-def registers_of(component):
-    """Every signal of a component and its subcomponents."""
-    signals = component.get_all_object_filter(
-        lambda item: isinstance(item, Signal) and item.is_top_level_signal()
-    )
-    return {repr(signal): str(eval(repr(signal), {"s": component})) for signal in signals}
-
-
-def after_zeroise(machine, key, at):
-    """The whole state of a slave after a computation with a key and a zeroise, at a given cycle or at the
-    end.
+def after_overwriting(machine, key, at, resets=False):
+    """The whole state of a slave after a computation with a key and a zeroise, or a reset, at a given cycle
+    or at the end.
     """
     base, exp, mod = key
     slave = stepped(machine.exported(AXI4LITE))
@@ -375,19 +367,29 @@ def after_zeroise(machine, key, at):
         assert bus.read("RESULT")[0] == pow(base % mod, exp, mod) & 0xFFFF_FFFF
     else:
         bus.cycles(at)
-    assert bus.write("CONTROL", ZEROISE) == OKAY
+    if resets:
+        slave.sim_reset()
+        bus = Bus(slave, Random(1), 1.0)
+    else:
+        assert bus.write("CONTROL", ZEROISE) == OKAY
     while int(slave.control.busy):  # read directly: a bus access would change the state of the bus
         bus.cycle()
     bus.cycle()
-    return registers_of(slave)
+    return signals_of(slave)
 
 
-def forgets(design, nbits, *times):
-    """Check that after zeroise at these times the states are equal for two keys, bit by bit."""
+def forgets(design, nbits, *times, resets=False):
+    """Check that after zeroise or reset at these times the states are equal for two keys, bit by bit."""
     top, machine = 1 << nbits - 1, design.at(nbits)
     keys = [(0x1234567 % top, top | 0x2F1, top | 0x3A9), (0x765432 % top, top | 0x155, top | 0x1F5)]
     for at in times:
-        alike(*(after_zeroise(machine, (*key[:2], machine.modulus or key[2]), at) for key in keys))
+        moduli = [machine.modulus or key[2] for key in keys]
+        alike(
+            *(
+                after_overwriting(machine, (*key[:2], modulus), at, resets)
+                for key, modulus in zip(keys, moduli, strict=True)
+            )
+        )
 
 
 def alike(first, second):
@@ -398,6 +400,20 @@ def alike(first, second):
 def test_nothing_of_a_key_is_left(design):
     """No register of slave or machine depends on the key or on results of it."""
     forgets(design, 16, None, 30)
+
+
+@each_design("mont")
+def test_no_key_outlives_a_reset(design):
+    """The slave overwrites itself and its machine, also if a computation was running."""
+    forgets(design, 16, None, 30, resets=True)
+
+
+def test_a_write_waits_for_the_end_of_a_reset(bus):
+    """Reads are answered meanwhile, and no interrupt comes."""
+    assert bus.read("STATUS") == (1, OKAY)
+    assert bus.write("IRQ_ENABLE", 1) == OKAY
+    assert bus.read("STATUS") == bus.read("IRQ_STATUS") == (0, OKAY)
+    assert not int(bus.slave.irq)
 
 
 @regress
@@ -426,13 +442,17 @@ def test_a_private_key_is_loaded(name, nbits, settings):
     )
     number = registers["GIVEN_0"]
     spilt = (1, 0, number.address + BYTES * (number.count - 1), 1 << 31, ALL_BYTES)
-    sent = [*row, *asked, spilt, start, status]
+    load = list(itertools.takewhile(lambda access: not access[1], row))[:-2]  # without enable and start
+    blinded = machine.promises.message_blinded or machine.promises.exponent_blinded
+    used = [start] if blinded else []
+    sent = [*row, *asked, *used, *load, spilt, start, status]
     answers = accessed(machine.wrapped(AXI4LITE), sent, max_cycles=200_000)
-    (_, cycles, _), (_, able, _), *refused = answers[len(row) : -3]
+    (_, cycles, _), (_, able, _), *refused = answers[len(row) : len(row) + len(asked)]
     waits = machine.programmed.timing.loading_cycles
     assert cycles == machine.cycles(*good(machine)[:3]) + waits + 1
     assert able == registers["CAPABILITIES"].reset and machine.traits.keyed
     assert refused == [(0, 0, 1)] * len(secret), "never to be read"
+    assert answers[len(row) + len(asked)] == (1, 0, int(blinded)), "random numbers serve once"
     assert answers[-1][1] == 0b110 | Status.TOO_WIDE << 8
 
 
@@ -443,4 +463,4 @@ def test_nothing_of_a_private_key_is_left(name, nbits, settings):
     machine = machine_of(name, nbits, **settings)
     keys = [(base, seeded_key(nbits, seed)) for seed, base in ((1, 3), (2, 0x1234))]
     for at in (None, 100):
-        alike(*(after_zeroise(machine.with_key(key), (base, key.d, key.n), at) for base, key in keys))
+        alike(*(after_overwriting(machine.with_key(key), (base, key.d, key.n), at) for base, key in keys))

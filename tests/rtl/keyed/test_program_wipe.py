@@ -11,7 +11,7 @@ from modexlab.fl.status import Status
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim.campaigns.faults import Faulted
 
-from tests.harness import case, parametrize
+from tests.harness import case, parametrize, signals_of, stepped
 from tests.programs import EVERYTHING, SECRET, changed, machine_of
 
 MOST_CYCLES = 100_000
@@ -113,3 +113,37 @@ def test_nothing_of_a_base_is_left(name, how):
         assert response == (Status.OK, pow(base, exp, mod))
         states.append(left)
     assert differing(*states) == {}
+
+
+def after_reset(machine, request, at):
+    """Every signal when a machine has overwritten itself after a reset, in this cycle of an operation."""
+    unit = stepped(machine.rtl())
+    while int(unit.ctrl.resetting):
+        unit.sim_tick()
+    for (name, _), value in zip(machine.shape.request, request, strict=True):
+        field = getattr(unit.istream.msg, name)
+        field @= value
+    unit.istream.val @= 1
+    for _ in range(at):
+        unit.sim_tick()
+    for name, _ in machine.shape.request:
+        field = getattr(unit.istream.msg, name)
+        field @= 0
+    unit.istream.val @= 0
+    before = signals_of(unit)
+    unit.sim_reset()
+    while int(unit.ctrl.resetting):
+        assert not int(unit.ostream.val) and not int(unit.istream.rdy)
+        unit.sim_tick()
+    return before, signals_of(unit)
+
+
+@parametrize("name, how", [case("mont-keyed", later=False, **EVERYTHING), case("heap", **EVERYTHING)])
+def test_no_key_outlives_a_reset(name, how):
+    """A reset while the key is loaded, in a loop, and at the end of an operation."""
+    machine = machine_of(name, 16, **how)
+    rights = [requests(machine, which)[0][0] for which in (1, 2)]
+    for at in (6, 100, 300):
+        one, other = (after_reset(machine, request, at) for request in rights)
+        assert differing(one[0], other[0]), "the key is in it"
+        assert differing(one[1], other[1]) == {}, at
