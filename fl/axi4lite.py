@@ -5,6 +5,7 @@ then returns 0. The slave answers SLVERR to
 
     an address without a register, a write to a read-only register, a read of a write-only register
     a write to an operand, or a start, while a computation is running
+    a start with random numbers that have blinded a computation
     a read of the result before there is one
 
 Operands are kept for the next computation (a modulus and its exponent are a key that is loaded once) and
@@ -12,11 +13,13 @@ cannot be read. Registers are addressed by word: the two lowest address bits are
 strobe keep their value. A computation ends with a result, or with a status code and no result, and raises the
 interrupt if it is enabled. Zeroise clears operands and result, then overwrites the machine by a request of
 constants (base 0, exponent 3, modulus 1, given numbers 0; the modulus is the machine's own if that is fixed,
-and 0 with a private key), and raises the interrupt at the end (busy until then). A running computation first
-runs to its end, and its result is discarded.
+and 0 if a machine overwrites itself when it refuses), and raises the interrupt at the end (busy until then).
+A running computation first runs to its end, and its result is discarded. Reset does the same without an
+interrupt: the slave is busy, reads are answered, and a write waits for the end.
 
 Given numbers, which a machine needs in addition to base, exponent and modulus, are loaded like operands: the
-numbers of a private key, and the random numbers that blind an operation, which must be new for each. A number
+numbers of a private key, and the random numbers that blind an operation. A start uses up the random numbers:
+the last word of each must be written again before the next one, unless that has a public exponent. A number
 whose field is shorter than an operand is padded with zeros at the top.
 """
 
@@ -168,6 +171,13 @@ def register_map(shape: Shape, traits: Traits = NO_TRAITS) -> dict[str, Register
     return found
 
 
+def random_operands(shape: Shape, traits: Traits) -> tuple[int, ...]:
+    """The places of the operands that blind an operation, and must be new for each."""
+    count = traits.message_blinded + traits.exponent_blinded * (2 if traits.crt else 1)
+    end = len(shape.request) - traits.public_exponents
+    return tuple(range(end - count, end))
+
+
 def _ngiven(shape: Shape) -> int:
     """The number of fields after base, exponent and modulus."""
     return max(0, len(shape.request) - 3)
@@ -220,6 +230,8 @@ class Axi4LiteFL:
         self.operands = operand_names(shape)
         self.widths = [nbits for _, nbits in shape.request]
         self.map = register_map(shape, traits)
+        self.randoms = {self.operands[place] for place in random_operands(shape, traits)}
+        self.public_exponents = traits.public_exponents
         self.address_nbits = address_nbits(shape)
         self.words: dict[tuple[str, int], int] = {}  # of operands
         self.zeroise()
@@ -228,6 +240,7 @@ class Axi4LiteFL:
     def zeroise(self) -> None:
         """Clear operands and result."""
         self.words.clear()
+        self.fresh: set[str] = set()  # random numbers that no start has used
         self.status = int(Status.OK)
         self.done = False
         self.result = 0
@@ -246,6 +259,8 @@ class Axi4LiteFL:
         if register.name in self.operands:
             old = self.words.get((register.name, place), 0)
             self.words[register.name, place] = strobed(old, data, strobes)
+            if place == register.count - 1:
+                self.fresh.add(register.name)
         elif register.name == "IRQ_ENABLE":
             self.enabled = strobed(self.enabled, data, strobes) & 1
         elif register.name == "IRQ_STATUS":
@@ -256,6 +271,10 @@ class Axi4LiteFL:
                 self.compute(*(0 for _ in self.operands))
             self.event = 1
         elif held >> register.field("start").low & 1:
+            public = self.public_exponents and self.words.get((self.operands[-1], 0), 0) & 1
+            if not (public or self.randoms <= self.fresh):
+                return SLVERR
+            self.fresh.clear()
             self._start()
         return OKAY
 

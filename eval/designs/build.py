@@ -69,3 +69,6 @@ class Build:
     )
     domain_options: Mapping[str, Any] = field(default_factory=dict)
     programmed: Programmed | None = None  # if the machine executes a program
+    # the RTL for a sender that keeps a request until its answer, if it then needs no copy of the operands
+    rtl_in_place: Callable[[], Component] | None = None
+    wiped_by_refusal: bool = False  # a request that is refused overwrites the machine, too

@@ -51,6 +51,7 @@ class Interface(ABC):
     counts_accesses = False  # an operation takes several requests, whose number is reported
     request_cycles = 1  # upper bound from request to response, without the machine's own cycles
     on_bus = False  # an AXI4-Lite slave, with that standard's clock and reset
+    keeps_request = False  # until its answer
     clock, reset = "clk", "reset"  # ports of the exported module
     clocking = "One clock; reset is synchronous and active high."
 
@@ -203,7 +204,7 @@ class _Bus(_Accessed):
     exported.
     """
 
-    on_bus = True
+    on_bus = keeps_request = True
     request_cycles = 6  # one per state of the master (rtl/interfaces/axi4lite_master.py), two in the slave
     clock, reset = "aclk", "aresetn"
     clocking = "One clock, aclk; aresetn is synchronous to it and active low."
@@ -255,6 +256,8 @@ class _PaperBus(_Bus):
 
     The key, which the paper has in hardware, is pushed first.
     """
+
+    keeps_request = False
 
     def registers(self, shape, traits):
         return axi4lite_000.register_map()

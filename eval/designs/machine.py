@@ -501,6 +501,10 @@ class Machine(Runnable):
         """The hardware: istream {base, exp, mod} -> ostream {status, result}."""
         return self.build.rtl()
 
+    def rtl_in_place(self) -> Component:
+        """The hardware for a sender that keeps a request until its answer."""
+        return (self.build.rtl_in_place or self.build.rtl)()
+
     @property
     def traits(self) -> Traits:
         """The promises as bus registers report them, and the modulus with which zeroise clears the
@@ -508,7 +512,7 @@ class Machine(Runnable):
         """
         made = self.promises
         # a machine with a key overwrites its registers after every request, also when it rejects modulus 0
-        clearing = 0 if made.key else made.modulus or 1
+        clearing = 0 if made.key or self.build.wiped_by_refusal else made.modulus or 1
         blinded = made.message_blinded, made.exponent_blinded
         limits = made.odd_only, made.reduced_only
         protected = made.key == "crt", *blinded, made.checked

@@ -254,6 +254,8 @@ def tiny_exp(spec: Spec) -> Build:
         partial(TinyExpCL, nbits, k, full),
         partial(tiny_exp_cycles, nbits, k, full),
         time=Timing(Dependence.NONE if full else Dependence.VALUE),
+        rtl_in_place=partial(TinyExp, nbits, k, full, in_place=True),
+        wiped_by_refusal=True,
         regular=full,
         products=partial(tiny_products, nbits, full),
     )

@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from pymtl3 import Component
@@ -91,13 +91,23 @@ class Runnable(Accelerator):
         chosen = spelled_out(params, self.nbits, self.parameters)
         return [f"{param.name}={chosen[param.name]}" for param in params if param.name in chosen]
 
+    def rtl_in_place(self) -> Component:
+        """The hardware for a sender that keeps a request until its answer: it may need no copy of the
+        operands.
+        """
+        return self.rtl()
+
+    def rtl_behind(self, interface: Interface) -> Callable[[], Component]:
+        """What makes the hardware for an interface."""
+        return self.rtl_in_place if interface.keeps_request else self.rtl
+
     def wrapped(self, interface: Interface) -> Component:
         """The hardware behind an interface."""
-        return interface.wrap(self.shape, self.rtl, self.traits)
+        return interface.wrap(self.shape, self.rtl_behind(interface), self.traits)
 
     def exported(self, interface: Interface) -> Component:
         """The hardware behind an interface without the bus master that drives it in simulation."""
-        return interface.exported(self.shape, self.rtl, self.traits)
+        return interface.exported(self.shape, self.rtl_behind(interface), self.traits)
 
     def top(self, interface: Interface) -> str:
         """The name of its top module."""
@@ -111,7 +121,7 @@ class Runnable(Accelerator):
 
     def simulation(self, interface: Interface, level: str, stage: str, **options: Any) -> Simulation:
         """A simulation of this accelerator behind an interface; options: `vcd` and `trace`."""
-        make = self.cl if level == "cl" else self.rtl
+        make = self.cl if level == "cl" else self.rtl_behind(interface)
         self.require_ports(level)
         with self._errors_of():
             return simulate(interface.wrap(self.shape, make, self.traits), stage, **options)

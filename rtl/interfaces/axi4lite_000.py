@@ -36,6 +36,7 @@ class Axi4Lite000(Component):
         s.key = KeyIfc(nbits, **dict(given))
 
         s.channels = channels = Axi4LiteChannels()
+        channels.hold //= 0
         s.writes = writes = WriteRegisters000(nbits)
         s.machine = machine = mk_machine(nbits)
         s.reads = reads = ReadRegisters000(nbits)

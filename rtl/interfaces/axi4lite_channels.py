@@ -5,7 +5,7 @@ writes. An access is done when its response can be kept: one write and one read 
 
 Ports: s_axi, the bus. In a cycle with wen the register at word waddr is written: wmask selects the bytes of
 wdata, which is 0 elsewhere. Reads have no effect: rdata follows raddr. With werror or rerror the response is
-SLVERR.
+SLVERR. While `hold` is 1, a write waits.
 """
 
 from pymtl3 import *
@@ -32,6 +32,7 @@ class Axi4LiteChannels(Component):
     def construct(s, address_nbits=ADDRESS_NBITS):
         word_address_nbits = address_nbits - 2
         s.s_axi = axi = Axi4LiteIfc(InPort, OutPort, address_nbits)
+        s.hold = InPort()
         s.wen = OutPort()
         s.waddr = OutPort(word_address_nbits)
         s.wdata = OutPort(WORD_NBITS)
@@ -68,7 +69,7 @@ class Axi4LiteChannels(Component):
 
         @update
         def write():
-            s.wen @= s.aw.send.val & s.w.send.val & s.b.recv.rdy
+            s.wen @= s.aw.send.val & s.w.send.val & s.b.recv.rdy & ~s.hold
             s.b.recv.msg @= OKAY
             if s.werror:
                 s.b.recv.msg @= SLVERR

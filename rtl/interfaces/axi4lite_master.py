@@ -3,7 +3,8 @@ and for the processor's bus.
 
 Ports: istream {write, wait, address, data, strobes} -> ostream {write, data, fault}; m_axi, the bus; irq.
 With `wait` nothing goes to the bus: the answer comes with the interrupt. Address and data of a write are
-offered together. Cycles: an access to a slave that answers at once takes 4.
+offered together. With an address `polled`, the first access waits until bit 0 of the word there, the slave's
+busy bit, is 0. Cycles: an access to a slave that answers at once takes 4.
 """
 
 from pymtl3 import *
@@ -16,28 +17,36 @@ from .axi4lite_ifc import Axi4LiteIfc
 
 
 class Axi4LiteMaster(Component):
-    def construct(s, address_nbits=ADDRESS_NBITS):
+    def construct(s, address_nbits=ADDRESS_NBITS, polled=None):
         declare_streams(s, mk_bus_req(address_nbits), mk_bus_resp())
         s.m_axi = axi = Axi4LiteIfc(OutPort, InPort, address_nbits)
         s.irq = InPort()
 
-        s.st = Wire(3)
+        s.st, s.after_read = Wire(3), Wire(3)
         IDLE, WRITE, ANSWERED, READ, DATA, SLEEP, DONE = states(
-            s.st, IDLE=0, WRITE=1, ANSWERED=2, READ=3, DATA=4, SLEEP=5, DONE=6
+            s.st, s.after_read, IDLE=0, WRITE=1, ANSWERED=2, READ=3, DATA=4, SLEEP=5, DONE=6
         )
+        FIRST = IDLE if polled is None else READ
         s.req = Wire(mk_bus_req(address_nbits))
         s.data = Wire(WORD_NBITS)
         s.fault = Wire()
         s.aw_left = Wire()
         s.w_left = Wire()
 
+        s.polls = Wire()
         axi.awaddr //= s.req.address
-        axi.araddr //= s.req.address
         axi.wdata //= s.req.data
         axi.wstrb //= s.req.strobes
         s.ostream.msg.write //= s.req.write
         s.ostream.msg.data //= s.data
         s.ostream.msg.fault //= s.fault
+
+        if polled is None:
+            s.polls //= 0
+            s.after_read //= DONE
+            axi.araddr //= s.req.address
+        else:
+            s.poll(polled, READ, IDLE, DONE)
 
         @update
         def handshakes():
@@ -52,7 +61,7 @@ class Axi4LiteMaster(Component):
         @update_ff
         def control():
             if s.reset:
-                s.st <<= IDLE
+                s.st <<= FIRST
             elif s.st == IDLE:
                 if s.istream.val:
                     s.st <<= READ
@@ -71,7 +80,7 @@ class Axi4LiteMaster(Component):
                     s.st <<= DATA
             elif s.st == DATA:
                 if s.m_axi.rvalid:
-                    s.st <<= DONE
+                    s.st <<= s.after_read
             elif s.st == SLEEP:
                 if s.irq:
                     s.st <<= DONE
@@ -96,6 +105,29 @@ class Axi4LiteMaster(Component):
             elif s.st == DATA:
                 s.data <<= s.m_axi.rdata
                 s.fault <<= s.m_axi.rresp != OKAY
+
+    def poll(s, polled, READ, IDLE, DONE):
+        """Read the slave's status after reset, until it is not busy."""
+        POLLED = mk_bits(s.m_axi.araddr._dsl.Type.nbits)(polled)
+
+        @update
+        def address_of_read():
+            s.m_axi.araddr @= s.req.address
+            if s.polls:
+                s.m_axi.araddr @= POLLED
+
+        @update
+        def after_a_read():
+            s.after_read @= DONE
+            if s.polls:
+                s.after_read @= READ if s.m_axi.rdata[0] else IDLE
+
+        @update_ff
+        def polls_after_reset():
+            if s.reset:
+                s.polls <<= 1
+            elif s.st == IDLE:
+                s.polls <<= 0
 
     def line_trace(s):
         return ".w?r<z!"[int(s.st)]

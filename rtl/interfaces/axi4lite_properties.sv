@@ -4,10 +4,12 @@
 // FORMAL defined, the master's rules are assumed and the slave's rules are proof obligations.
 //
 // LIMIT: maximum cycles until the slave responds or is ready, while the master accepts responses.
+// FIRST_WRITE_WAITS: the first write after reset may take longer, as in a slave that overwrites keys.
 
 module axi4lite_properties #(
   parameter int ADDRESS_NBITS = 12,
-  parameter int LIMIT = 4
+  parameter int LIMIT = 4,
+  parameter bit FIRST_WRITE_WAITS = 1'b0
 ) (
   input logic aclk,
   input logic aresetn,
@@ -101,14 +103,19 @@ module axi4lite_properties #(
   logic [7:0] aw_late = 8'd0;
   logic [7:0] w_late = 8'd0;
   logic [7:0] ar_late = 8'd0;
+  logic writes = 1'b0;  // a write has been answered since reset
+  wire may_wait = FIRST_WRITE_WAITS && !writes;
 
   always_ff @(posedge aclk) begin
-    b_late <= (!aresetn || bvalid || aw_open == 3'd0 || w_open == 3'd0) ? 8'd0 : b_late + 8'd1;
+    writes <= aresetn && (writes || bvalid);
+    b_late <= (!aresetn || may_wait || bvalid || aw_open == 3'd0 || w_open == 3'd0) ? 8'd0 :
+        b_late + 8'd1;
     r_late <= (!aresetn || rvalid || ar_open == 3'd0) ? 8'd0 : r_late + 8'd1;
     // an address may wait for missing data, and both may wait for a response that is not accepted
-    aw_late <= (!aresetn || !awvalid || awready || b_waits || w_open < aw_open) ? 8'd0 :
+    aw_late <= (!aresetn || may_wait || !awvalid || awready || b_waits || w_open < aw_open) ? 8'd0 :
         aw_late + 8'd1;
-    w_late <= (!aresetn || !wvalid || wready || b_waits || aw_open < w_open) ? 8'd0 : w_late + 8'd1;
+    w_late <= (!aresetn || may_wait || !wvalid || wready || b_waits || aw_open < w_open) ? 8'd0 :
+        w_late + 8'd1;
     ar_late <= (!aresetn || !arvalid || arready || r_waits) ? 8'd0 : ar_late + 8'd1;
   end
 

@@ -1,5 +1,5 @@
 """Axi4LiteSystem: a test harness for an accelerator behind AXI4-Lite, with a bus master that executes the
-accesses of a stream.
+accesses of a stream, from the moment when the slave is not busy after reset.
 
 Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. Cycles: those of
 both.
@@ -7,7 +7,7 @@ both.
 
 from pymtl3 import *
 
-from ...fl.axi4lite import NO_TRAITS, address_nbits
+from ...fl.axi4lite import NO_TRAITS, address_nbits, register_map
 from ..messages import declare_streams, mk_bus_req, mk_bus_resp
 from .axi4lite import Axi4Lite
 from .axi4lite_master import Axi4LiteMaster
@@ -17,7 +17,7 @@ class Axi4LiteSystem(Component):
     def construct(s, shape, mk_accelerator, traits=NO_TRAITS):
         address = address_nbits(shape)
         declare_streams(s, mk_bus_req(address), mk_bus_resp())
-        s.master = Axi4LiteMaster(address)
+        s.master = Axi4LiteMaster(address, register_map(shape)["STATUS"].address)
         s.slave = Axi4Lite(shape, mk_accelerator, traits)
         s.istream //= s.master.istream
         s.master.ostream //= s.ostream

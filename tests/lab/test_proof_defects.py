@@ -139,12 +139,11 @@ def zeroised(*change):
     [
         pytest.param(change, id=name, marks=regress_if(at > 1))
         for at, (name, *change) in enumerate((
-            ("operands kept",
-             "if (reset | zeroise) begin\n        words", "if (reset) begin\n        words"),
-            ("answer delivered", "answered = ~dropped & ~wiping", "answered = ~wiping"),
-            ("result kept",
-             "reset | clear | start) begin\n      answer", "reset | start) begin\n      answer"),
-            ("machine not overwritten", "wants_wiping <= 1'd1", "wants_wiping <= 1'd0"),
+            ("operands kept", "clear = (st == CLEAR) | (st == SETTLE)", "clear = 1'd0"),
+            ("answer delivered", "ends = (st == RUN) & resp__val & ~drops", "ends = (st == RUN) & resp__val"),
+            ("result kept", "reset | clear | (start & ~too_wide)", "reset | (start & ~too_wide)"),
+            ("machine not overwritten", "drops ? CLEAR : HELD", "drops ? IDLE : HELD"),
+            ("key kept over a reset", "if (reset) begin\n      st <= CLEAR", "if (reset) begin\n      st <= IDLE"),
             ("start while busy", "wen & starts & ~busy", "wen & starts"),
         ))
     ],

@@ -819,7 +819,8 @@ def zeroised(
     control: tuple[int, int],
     constants: str,
 ) -> str:
-    """An AXI4-Lite slave with these ports, from reset, around a machine with one request in flight.
+    """An AXI4-Lite slave with these ports, from reset, around a machine with one request in flight, which
+    holds its answer until it is taken.
 
     control: address of the control word, and the bit that zeroises. constants: the request that overwrites
     the machine.
@@ -835,25 +836,30 @@ def zeroised(
   wire starts = unit.writes.start && !reset;
   wire asks = unit.machine.istream__val & unit.machine.istream__rdy & !reset;
   wire answers = unit.machine.ostream__val & unit.machine.ostream__rdy & !reset;
-  reg now = 0, forgotten = 0, under_way = 0, overwrites = 0, due = 0;
+  reg forgotten = 0, under_way = 0, held = 0, overwrites = 0, due = 0, clear = 0;
+  wire overwritten = answers & overwrites;
   always @(posedge clk) begin
-    now <= zeroises;
-    forgotten <= zeroises | forgotten & !starts;
+    forgotten <= reset | zeroises | forgotten & !starts;
     under_way <= asks | under_way & !answers & !reset;
-    if (asks) overwrites <= unit.machine.istream__msg == {constants};
-    due <= zeroises | due & !(answers & overwrites);
+    held <= unit.machine.ostream__val & !unit.machine.ostream__rdy & !reset;
+    if (asks) overwrites <= unit.machine.istream__msg == {constants} && unit.writes.operand == 0;
+    due <= reset | zeroises & !overwritten | due & !overwritten;
+    clear <= overwritten | clear & !unit.writes.stores & !reset;
   end""",
     ]
     return module(
         verilog,
         inputs,
         body,
-        ["!unit.machine.ostream__val || under_way", "!unit.machine.istream__rdy || !under_way"],
         [
-            "!now || unit.writes.operand == 0",
-            "!forgotten || unit.reads.answer == 0",
+            "!unit.machine.ostream__val || under_way",
+            "!unit.machine.istream__rdy || !under_way",
+            "!held || unit.machine.ostream__val",
+        ],
+        [
+            "!clear || unit.writes.operand == 0",
             "!forgotten || !unit.reads.done",
-            "!starts || !under_way",
+            "!unit.control.start || !under_way || answers || reset",
             "!due || unit.control.busy",
         ],
     )

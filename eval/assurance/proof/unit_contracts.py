@@ -14,7 +14,7 @@ from pymtl3 import Component
 from ....fl.compression.compression import make_plan
 from ....fl.moduli import classify
 from ....fl.multipliers.scaled_heap import step_heap, step_rows
-from ....rtl.mod_exp.tiny.held_word import DigitReader, HeldWord, Lines
+from ....rtl.mod_exp.tiny.digit_reader import DigitReader, Lines
 from ....rtl.units.add_red import AddRedCarrySave, AddRedKoc, AddRedTextbook, Resolve
 from ....rtl.units.compression_tree import CompressionTree, FiveThreeCompressors
 from ....rtl.units.cond_sub import CondSub
@@ -26,6 +26,7 @@ from ....rtl.units.fold.row_fold import RowFold
 from ....rtl.units.fold.split_adder import AdderBack, AdderFront
 from ....rtl.units.heap.full_adders import FullAdders, FullAddersLevel, HalfAdders
 from ....rtl.units.heap.heap_step import HeapStep
+from ....rtl.units.held_word import HeldWord
 from ....rtl.units.mm_red import Halve
 from ....rtl.units.mod_add_sub import ModAddSub
 from ....rtl.units.mod_adder import ModAdder, SumMinus

@@ -186,6 +186,7 @@ class Exponentiation(Subject):
             "verify": promises.checked,
             "unchecked": bool(promises.caveat),
             "blinds": self._hidden,
+            "blinds-axi4lite": self._hidden and interface is AXI4LITE,
             "odd-montgomery": promises.odd_only and odd,
             "odd-primes": promises.odd_only and not odd,
             "reduced": promises.reduced_only,

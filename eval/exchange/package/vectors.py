@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ....fl import axi4lite, axi4lite_000, pkcs1
-from ....fl.axi4lite import ALL_BYTES, BYTES, Axi4LiteFL
+from ....fl.axi4lite import ALL_BYTES, BYTES, Axi4LiteFL, random_operands
 from ....fl.axi4lite_000 import Axi4Lite000FL, KeyPorts, is_padded
 from ....fl.random_bytes import LFSR_SEED, lfsr_not_random
 from ....proc.software.seeded_keys import seeded_key
@@ -140,6 +140,7 @@ def _of_bus(subject: Subject, top: str) -> Vectors:
     registers = axi4lite.register_map(shape)
     at = {name: register.address for name, register in registers.items()}
     readable = [register for register in registers.values() if register.readable]
+    vectors.part("a write waits until the slave has been overwritten", [_write(at["IRQ_STATUS"], 1)])
     vectors.part(
         "every register that can be read",
         [_read(register.address) for register in readable if not register.name.startswith("CYCLES")],
@@ -177,15 +178,19 @@ def _of_bus(subject: Subject, top: str) -> Vectors:
     vectors.part(second, [access for access in again if access[1] or access[2] not in held])
     forget, start = (1 << registers["CONTROL"].field(name).low for name in ("zeroise", "start"))
     wait = [(0, 1, 0, 0, 0), _write(at["IRQ_STATUS"], 1)]
+    randoms = random_operands(shape, traits)
+    refused = "a start without new random numbers is refused"
+    if randoms:
+        vectors.part(refused, [_write(at["CONTROL"], start)])
     vectors.part(
-        f"zeroise: no result, and {zeros}",
+        f"zeroise: no result, and {refused if randoms else zeros}",
         [
             _write(at["CONTROL"], forget),
             *wait,
             _read(at["RESULT"]),
             _read(at["STATUS"]),
             _write(at["CONTROL"], start),
-            *wait,
+            *([] if randoms else wait),
             _read(at["STATUS"]),
             _read(at["RESULT"]),
         ],

@@ -48,7 +48,7 @@
 #define MODEXLAB_CONTROL_ZEROISE_MASK 0x00000002u
 
 #define MODEXLAB_REG_STATUS 0x010u // r: status
-#define MODEXLAB_STATUS_BUSY_SHIFT 0 // a computation is running
+#define MODEXLAB_STATUS_BUSY_SHIFT 0 // a computation is running, or operands and machine are overwritten, as after reset
 #define MODEXLAB_STATUS_BUSY_MASK 0x00000001u
 #define MODEXLAB_STATUS_DONE_SHIFT 1 // the computation has ended
 #define MODEXLAB_STATUS_DONE_MASK 0x00000002u

@@ -1,9 +1,10 @@
-"""ReadRegisters: the readable registers of fl/axi4lite.py, with status, result and cycles of the last
-computation.
+"""ReadRegisters: the readable registers of fl/axi4lite.py, with status and cycles of the last computation. Its
+result is read from the machine, which holds its answer.
 
 Ports: start: a new computation begins, with too_wide one that is refused; counting: the cycle counts; ends:
-status and result of the machine are kept; clear: all is forgotten. raddr (of a word); busy, irq_enabled and
-irq_pending -> rdata, error. Area order: a register for each bit of the result.
+the machine answers, with this status; result, which it holds from then on; clear: all is forgotten. raddr (of
+a word); busy, irq_enabled and irq_pending -> rdata, error. Area order: a multiplexer of 32 bits with as many
+inputs as the result has words.
 """
 
 from pymtl3 import *
@@ -40,7 +41,6 @@ class ReadRegisters(Component):
         s.done = Wire()
         s.code = Wire(STATUS_NBITS)
         s.valid = Wire()  # the result is valid
-        s.answer = Wire(shape.result_nbits)
         s.cycles = Wire(COUNTER_NBITS)
         s.assertions = {"ErrorReadsZero": "!error || rdata == 0"}
 
@@ -57,15 +57,11 @@ class ReadRegisters(Component):
                 s.code <<= s.status
 
         @update_ff
-        def results():
+        def count_cycles():
             if s.reset | s.clear | s.start:
-                s.answer <<= 0
                 s.cycles <<= 0
-            else:
-                if s.ends:
-                    s.answer <<= s.result
-                if s.counting:
-                    s.cycles <<= s.cycles + 1
+            elif s.counting:
+                s.cycles <<= s.cycles + 1
 
         readable = [register for register in register_map(shape, traits).values() if register.readable]
         ID_AT, VERSION_AT, CAPABLE_AT, STATUS, IRQ_ENABLE, IRQ_STATUS, CYCLES_LOW, CYCLES_HIGH, RESULT = (
@@ -74,7 +70,7 @@ class ReadRegisters(Component):
         ID, VERSION, CAPABILITIES = (Bits32(register.reset) for register in readable[:3])
         CODE, WINDOW = readable[3].field("code").low, RESULT >> PLACE_NBITS
         s.select = WordSelect(shape.result_nbits, PLACE_NBITS)
-        s.select.number //= s.answer
+        s.select.number //= s.result
         s.select.place //= s.raddr[0:PLACE_NBITS]
 
         @update

@@ -1,21 +1,29 @@
-"""RunControl: starts the computations of a bus slave, and clears its machine on zeroise.
+"""RunControl: starts the computations of a bus slave, and overwrites its machine after reset and on zeroise.
 
-After zeroise the computation that runs goes on to its end without an answer, and then the machine computes on
-constants, so that nothing is left in it.
+    CLEAR   the operands become 0
+    SETTLE  they are 0 in the next cycle
+    WIPE    a request of constants is offered -- it is accepted --> WIPING
+    WIPING  -- the machine answers --> IDLE
+    IDLE    -- start --> SEND, -- zeroise --> CLEAR
+    SEND    the request is offered -- it is accepted --> RUN
+    RUN     -- the machine answers --> HELD, or CLEAR if the computation was zeroised
+    HELD    the machine holds its answer -- start --> SEND, -- zeroise --> CLEAR
 
-Ports: start, zeroise; req, resp, the handshakes of the machine's streams; busy; wiping: the
-request overwrites; counting: a computation runs that will be answered; ends: its response is there;
-wiped: the machine is overwritten.
+Reset leads to CLEAR, so that no key stays in the slave or in its machine.
+
+Ports: start, zeroise; req, resp, the handshakes of the machine's streams; busy; resetting: busy since reset;
+clear: the operands become 0; wiping: the request overwrites; counting: a computation runs that will be
+answered; ends: its response is there; wiped: the machine is overwritten, as software has asked.
 """
 
 from pymtl3 import *
 
 from ...messages import HandshakeIfc
-from .request_control import RequestControl
+from ...states import state_name, states
 
 
 class RunControl(Component):
-    """Starts the computations of a slave, and overwrites the machine when software zeroises it."""
+    """Starts the computations of a slave, and overwrites the machine after reset and on zeroise."""
 
     UNREAD = (("wiping", "a machine whose request is not wiped has no use for it"),)
 
@@ -25,50 +33,72 @@ class RunControl(Component):
         s.req = HandshakeIfc(OutPort, InPort)
         s.resp = HandshakeIfc(InPort, OutPort)
         s.busy = OutPort()
+        s.resetting = OutPort()
+        s.clear = OutPort()
         s.wiping = OutPort()
         s.counting = OutPort()
         s.ends = OutPort()
         s.wiped = OutPort()
 
-        s.requests = requests = RequestControl()
-        requests.req //= s.req
-        requests.resp //= s.resp
-        s.wants_wiping = Wire()
-        s.dropped = Wire()  # the running computation was zeroised and is not answered
-        s.answered = Wire()
-        s.assertions = {"WipesWhileItRuns": "!(wiping || dropped) || requests__busy"}
+        s.st = Wire(3)
+        CLEAR, SETTLE, WIPE, WIPING, IDLE, SEND, RUN, HELD = states(
+            s.st, CLEAR=0, SETTLE=1, WIPE=2, WIPING=3, IDLE=4, SEND=5, RUN=6, HELD=7
+        )
+        s.zeroised = Wire()  # since the computation began
+        s.drops = Wire()  # the computation that runs is not answered
+        s.assertions = {"AnswerIsHeld": "st != HELD || resp__val"}
 
         @update
-        def starts():
-            s.requests.start @= s.start | s.wants_wiping
-            s.busy @= s.requests.busy | s.wants_wiping
+        def handshakes():
+            s.drops @= s.zeroised | s.zeroise
+            s.req.val @= (s.st == SEND) | (s.st == WIPE)
+            s.resp.rdy @= s.st == WIPING
+            if s.st == RUN:
+                s.resp.rdy @= s.drops
+            elif s.st == HELD:
+                s.resp.rdy @= s.start | s.zeroise
 
         @update
-        def events():
-            s.answered @= ~s.dropped & ~s.wiping
-            s.counting @= s.busy & s.answered & ~s.wants_wiping
-            s.ends @= s.requests.ends & s.answered & ~s.zeroise
-            s.wiped @= s.requests.ends & s.wiping & ~s.wants_wiping & ~s.zeroise
+        def outputs():
+            s.busy @= (s.st != IDLE) & (s.st != HELD)
+            s.clear @= (s.st == CLEAR) | (s.st == SETTLE)
+            s.wiping @= (s.st == WIPE) | (s.st == WIPING)
+            s.counting @= ((s.st == SEND) | (s.st == RUN)) & ~s.zeroised
+            s.ends @= (s.st == RUN) & s.resp.val & ~s.drops
+            s.wiped @= (s.st == WIPING) & s.resp.val & ~s.resetting
 
         @update_ff
-        def zeroised():
+        def control():
             if s.reset:
-                s.wants_wiping <<= 0
-                s.wiping <<= 0
-                s.dropped <<= 0
-            else:
-                if s.zeroise:
-                    s.wants_wiping <<= 1
-                elif ~s.requests.busy:
-                    s.wants_wiping <<= 0
-                if ~s.requests.busy:
-                    s.wiping <<= s.wants_wiping
-                elif s.requests.ends:
-                    s.wiping <<= 0
-                if s.requests.ends:
-                    s.dropped <<= 0
-                elif s.zeroise & s.busy:
-                    s.dropped <<= 1
+                s.st <<= CLEAR
+            elif s.st == CLEAR:
+                s.st <<= SETTLE
+            elif s.st == SETTLE:
+                s.st <<= WIPE
+            elif s.st == WIPE:
+                if s.req.rdy:
+                    s.st <<= WIPING
+            elif s.st == WIPING:
+                if s.resp.val:
+                    s.st <<= IDLE
+            elif s.st == SEND:
+                if s.req.rdy:
+                    s.st <<= RUN
+            elif s.st == RUN:
+                if s.resp.val:
+                    s.st <<= CLEAR if s.drops else HELD
+            elif s.zeroise:
+                s.st <<= CLEAR
+            elif s.start:
+                s.st <<= SEND
+
+        @update_ff
+        def flags():
+            s.zeroised <<= s.drops & ((s.st == SEND) | (s.st == RUN))
+            if s.reset:
+                s.resetting <<= 1
+            elif (s.st == WIPING) & s.resp.val:
+                s.resetting <<= 0
 
     def line_trace(s):
-        return s.requests.line_trace()
+        return f"{state_name(s, s.st):6}"

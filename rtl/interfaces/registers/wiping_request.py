@@ -23,7 +23,6 @@ class WipingRequest(Component):
 
         MODULUS = mk_bits(shape.widest)(modulus)
 
-        # wires of their own: Icarus takes no message of which some fields are connected and others chosen
         s.exponent = Wire(shape.widest)
         s.modulus = Wire(shape.widest)
         s.request.base //= s.cleared.base
@@ -32,9 +31,9 @@ class WipingRequest(Component):
         connect_fields(s.request, s.cleared, *dict(shape.request[3:]))
 
         @update
-        def overwrite():
+        def overwrite():  # in the place of zeros
             s.exponent @= s.cleared.exp
             s.modulus @= s.cleared.mod
             if s.wiping:
-                s.exponent @= EXPONENT
-                s.modulus @= MODULUS
+                s.exponent @= s.cleared.exp | EXPONENT
+                s.modulus @= s.cleared.mod | MODULUS

@@ -11,8 +11,9 @@ as in non-restoring division:
     REDUCE   r = p + m   if p < 0, else p, once at the end
 
 Each is a pass over the n bits, in n / k cycles. p and r are rings that turn by a digit of k bits a cycle.
-Base, modulus and exponent are only read: they are HeldWords with a DigitReader each. If k is n, one cycle
-does DOUBLE and ADD: it computes 2 p +- m + x y and the same less m, and chooses by the sign.
+Base, modulus and exponent are only read: they are HeldWords with a DigitReader each, or, `in_place`, stay
+in the registers of a sender that keeps the request until the answer. If k is n, one cycle does DOUBLE and
+ADD: it computes 2 p +- m + x y and the same less m, and chooses by the sign.
 
 Ports: istream {base, exp, mod} -> ostream {status, result}; any modulus, a base below it. A request is
 accepted after two passes: its words enter, and ADD compares the base with the modulus. Cycles:
@@ -23,8 +24,9 @@ flip-flops, 3 n latches, 3 n gates that read them, 2 adders of k bits, or 3 if k
 from pymtl3 import *
 
 from ...messages import answer_stays, declare_streams, mk_modexp_req, mk_modexp_resp
+from ...units.held_word import HeldWord
 from ...units.serial_ctrl import connect_serial
-from .held_word import DigitReader, HeldWord, Lines, read_digit
+from .digit_reader import DigitReader, Lines, read_digit
 from .shift_counter import states_of
 from .tiny_exp_ctrl import TinyExpCtrl
 
@@ -52,18 +54,11 @@ class DigitRing(Component):
 class TinyExp(Component):
     """Square and multiply with narrow adders, the smallest machine."""
 
-    def construct(s, nbits, k, full_scan):
+    def construct(s, nbits, k, full_scan, in_place=False):
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
         s.ctrl = TinyExpCtrl(nbits, k, full_scan)
         connect_serial(s)
-        answer_stays(s, "mod__word")
-        # the operands, in latches if the cell library has some
-        s.base, s.exp, s.mod = (HeldWord(nbits) for _ in range(3))
-        for word in (s.base, s.exp, s.mod):
-            word.opens //= s.ctrl.opens
-        s.base.entering //= s.istream.msg.base
-        s.exp.entering //= s.istream.msg.exp
-        s.mod.entering //= s.istream.msg.mod
+        base, exp, mod = s.place_operands(nbits, in_place)
         # the product and the result, which enter the adder digit by digit
         s.p, s.r = DigitRing(nbits, k), DigitRing(nbits, k)
         s.p.turns //= 1
@@ -74,7 +69,7 @@ class TinyExp(Component):
         s.ctrl.r_digit //= s.r_digit
         s.result_digit = Wire(k)  # digit of p, reduced
 
-        s.read_words(nbits, k)
+        s.read_words(nbits, k, base, exp, mod)
         s.choose(k)
         if k == nbits:
             s.step_at_once(k)
@@ -89,25 +84,41 @@ class TinyExp(Component):
         def lowest_bit():  # r is 1 if a request is refused
             s.ostream.msg.result[0] @= s.r.word[0] & ~s.ctrl.refused
 
-    def read_words(s, nbits, k):
+    def place_operands(s, nbits, in_place):
+        """The words of base, exponent and modulus."""
+        request = s.istream.msg
+        if in_place:
+            answer_stays(s, "istream__msg.mod")
+            return request.base, request.exp, request.mod
+        answer_stays(s, "mod__word")
+        # in latches if the cell library has some
+        s.base, s.exp, s.mod = (HeldWord(nbits) for _ in range(3))
+        for word in (s.base, s.exp, s.mod):
+            word.opens //= s.ctrl.opens
+        s.base.entering //= request.base
+        s.exp.entering //= request.exp
+        s.mod.entering //= request.mod
+        return s.base.word, s.exp.word, s.mod.word
+
+    def read_words(s, nbits, k, base, exp, mod):
         """The digits of base and modulus at the place of the pass, and a bit of the exponent."""
         s.base_digit, s.mod_digit = Wire(k), Wire(k)
         if nbits == k:
-            s.base_digit //= s.base.word
-            s.mod_digit //= s.mod.word
+            s.base_digit //= base
+            s.mod_digit //= mod
         else:
             s.places = Lines(clog2(nbits // k))  # selects the digits of the base and the modulus
             s.places.index //= s.ctrl.digit
             order = states_of(nbits // k)
             s.base_reader, s.mod_reader = (DigitReader(k << clog2(nbits // k), k) for _ in range(2))
-            read_digit(s.base_reader, s.base.word, order, s.places, s.base_digit)
-            read_digit(s.mod_reader, s.mod.word, order, s.places, s.mod_digit)
+            read_digit(s.base_reader, base, order, s.places, s.base_digit)
+            read_digit(s.mod_reader, mod, order, s.places, s.mod_digit)
 
         s.exp_place = Lines(clog2(nbits))  # selects the bit of the exponent
         s.exp_place.index //= s.ctrl.exp_place
         s.exp_reader = DigitReader(1 << clog2(nbits), 1)
         highest_first = states_of(nbits)[::-1]
-        read_digit(s.exp_reader, s.exp.word, highest_first, s.exp_place, s.ctrl.exp_bit)
+        read_digit(s.exp_reader, exp, highest_first, s.exp_place, s.ctrl.exp_bit)
 
     def choose(s, k):
         """The addends: y, and m, -m - 1 or 0, by the sign and the pass."""
@@ -177,9 +188,9 @@ class TinyExp(Component):
             s.u @= (
                 s.first_term + concat(s.minus_ones, s.multiple) + zext(s.ctrl.minus, wide) + zext(s.y, wide)
             )
-            s.trial @= s.u - zext(s.mod.word, wide)
+            s.trial @= s.u - zext(s.mod_digit, wide)
             s.ctrl.below @= s.u[TOP]
-            s.ctrl.no_modulus @= s.mod.word == 0
+            s.ctrl.no_modulus @= s.mod_digit == 0
 
         @update
         def choose_trial():

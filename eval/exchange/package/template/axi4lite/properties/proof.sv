@@ -27,7 +27,10 @@ module proof (
 
   @name@ dut (.*, .irq());
 
-  axi4lite_properties #(.ADDRESS_NBITS(@address_nbits@)) rules (
+  axi4lite_properties #(
+    .ADDRESS_NBITS(@address_nbits@),
+    .FIRST_WRITE_WAITS(1'b1)
+  ) rules (
     .aclk(aclk),
     .aresetn(aresetn),
     .awaddr(s_axi_awaddr),

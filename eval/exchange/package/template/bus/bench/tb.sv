@@ -78,7 +78,10 @@ module tb (
   );
 
 `ifdef VERILATOR
-  axi4lite_properties #(.ADDRESS_NBITS(ADDRESS_NBITS)) rules (
+  axi4lite_properties #(
+    .ADDRESS_NBITS(ADDRESS_NBITS),
+    .FIRST_WRITE_WAITS(1'b1)
+  ) rules (
     .aclk(clk),
     .aresetn(!reset),
     .awaddr(awaddr),
