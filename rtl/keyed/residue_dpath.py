@@ -141,33 +141,8 @@ class ResidueDpath(Component):
         if microcode.scaled:
             s.halved = InPort(residue)  # converter output, below the modulus
 
-        lane = (shape.residue_nbits, microcode.nproducts)
-        s.r = ResidueRegister(*lane)  # the result
-        s.r_from = source_mux(microcode, "r_from")  # source of r
-        s.r_late_from = source_mux(microcode, "r_late_from")  # for r, too late to be forwarded
-        if "b" in program.registers:
-            s.b = ResidueRegister(*lane)  # the base
-            s.b_from = source_mux(microcode, "b_from")  # source of b
-            s.b_late_from = source_mux(microcode, "b_late_from")  # for b, too late to be forwarded
-        if "s" in program.registers:
-            s.s = ResidueRegister(*lane)  # an operand, or the table entry of a digit
-            s.s_from = source_mux(microcode, "s_from")  # source of s
-            s.s_late_from = source_mux(microcode, "s_late_from")  # for s, too late to be forwarded
-
-        s.x0 = source_mux(microcode, "x0")  # first factor of product 0
-        s.y0 = source_mux(microcode, "y0")  # second factor of product 0
-        if microcode.nproducts == 2:
-            s.x1 = source_mux(microcode, "x1")  # first factor of product 1
-            s.y1 = source_mux(microcode, "y1")  # second factor of product 1
-        if microcode.scaled:
-            s.factor_shift = [
-                FactorShift(shape.residue_nbits, shape.factor_nbits, shape.form.lift_nbits)
-                for _ in range(microcode.nproducts)
-            ]  # lifts a factor into the form
-        if microcode.shares_unit:
-            s.factor_a = Mux(mk_bits(shape.factor_nbits), 2)  # first factor of the product to be issued
-            s.factor_b = Mux(residue, 2)  # its second factor
-
+        s.add_registers(microcode)
+        s.add_factors(microcode)
         s.modulus = RegEn(mk_bits(shape.modulus_nbits))  # of the operation in progress
         s.modulus_from = source_mux(microcode, "modulus_from")  # source of the modulus
         if microcode.reads_one:
@@ -207,6 +182,38 @@ class ResidueDpath(Component):
         if microcode.has_converter:
             s.connect_converter(microcode)
         s.connect_result(microcode)
+
+    def add_registers(s, microcode):
+        """The working registers, and the multiplexers before them."""
+        lane = (microcode.shape.residue_nbits, microcode.nproducts)
+        s.r = ResidueRegister(*lane)  # the result
+        s.r_from = source_mux(microcode, "r_from")  # source of r
+        s.r_late_from = source_mux(microcode, "r_late_from")  # for r, too late to be forwarded
+        if "b" in microcode.program.registers:
+            s.b = ResidueRegister(*lane)  # the base
+            s.b_from = source_mux(microcode, "b_from")  # source of b
+            s.b_late_from = source_mux(microcode, "b_late_from")  # for b, too late to be forwarded
+        if "s" in microcode.program.registers:
+            s.s = ResidueRegister(*lane)  # an operand, or the table entry of a digit
+            s.s_from = source_mux(microcode, "s_from")  # source of s
+            s.s_late_from = source_mux(microcode, "s_late_from")  # for s, too late to be forwarded
+
+    def add_factors(s, microcode):
+        """The multiplexers of the factors, and the shifters behind them."""
+        shape = microcode.shape
+        s.x0 = source_mux(microcode, "x0")  # first factor of product 0
+        s.y0 = source_mux(microcode, "y0")  # second factor of product 0
+        if microcode.nproducts == 2:
+            s.x1 = source_mux(microcode, "x1")  # first factor of product 1
+            s.y1 = source_mux(microcode, "y1")  # second factor of product 1
+        if microcode.scaled:
+            s.factor_shift = [
+                FactorShift(shape.residue_nbits, shape.factor_nbits, shape.form.lift_nbits)
+                for _ in range(microcode.nproducts)
+            ]  # lifts a factor into the form
+        if microcode.shares_unit:
+            s.factor_a = Mux(mk_bits(shape.factor_nbits), 2)  # first factor of the product to be issued
+            s.factor_b = Mux(mk_bits(shape.residue_nbits), 2)  # its second factor
 
     # ---- multiplexers
 
