@@ -96,26 +96,13 @@ class FixedModExp(Component):
         else:
             connect_low(s.mod_exp.istream.msg.mod, s.istream.msg.mod)
 
-        if finish in ("reduce", "remainder"):
-            if finish == "reduce":
-                s.correction = PseudoReduce(wide, modulus, strategy, adder)
-                s.correction.modulus //= 0
-                residue_nbits = min(modulus_of(modulus, wide).operand_nbits, nbits)
-            else:
-                s.correction = Remainder(wide, modulus)
-                residue_nbits = nbits
-            connect_handshake(s.correction.istream, s.mod_exp.ostream)
-            s.correction.istream.msg //= s.mod_exp.ostream.msg.result
-            connect_handshake(s.ostream, s.correction.ostream)
-            s.status = Wire(STATUS_NBITS)
-            s.ostream.msg.status //= s.status
-            connect_low(s.ostream.msg.result, s.correction.ostream.msg[0:residue_nbits])
-
-            @update_ff
-            def keep_status():
-                if s.mod_exp.ostream.val & s.mod_exp.ostream.rdy:
-                    s.status <<= s.mod_exp.ostream.msg.status
-
+        if finish == "reduce":
+            s.correction = PseudoReduce(wide, modulus, strategy, adder)
+            s.correction.modulus //= 0
+            s.connect_correction(min(modulus_of(modulus, wide).operand_nbits, nbits))
+        elif finish == "remainder":
+            s.correction = Remainder(wide, modulus)
+            s.connect_correction(nbits)
         else:
             connect_handshake(s.ostream, s.mod_exp.ostream)
             s.ostream.msg.status //= s.mod_exp.ostream.msg.status
@@ -126,6 +113,20 @@ class FixedModExp(Component):
                 s.ostream.msg.result //= s.correction.out
             else:
                 s.ostream.msg.result //= s.mod_exp.ostream.msg.result[0:nbits]
+
+    def connect_correction(s, residue_nbits):
+        """Pass the result through the correction block, and delay its status by the same cycle."""
+        connect_handshake(s.correction.istream, s.mod_exp.ostream)
+        s.correction.istream.msg //= s.mod_exp.ostream.msg.result
+        connect_handshake(s.ostream, s.correction.ostream)
+        s.status = Wire(STATUS_NBITS)
+        s.ostream.msg.status //= s.status
+        connect_low(s.ostream.msg.result, s.correction.ostream.msg[0:residue_nbits])
+
+        @update_ff
+        def keep_status():
+            if s.mod_exp.ostream.val & s.mod_exp.ostream.rdy:
+                s.status <<= s.mod_exp.ostream.msg.status
 
     def line_trace(s):
         return f"{s.istream}|{s.mod_exp.line_trace()}|{s.ostream}"
