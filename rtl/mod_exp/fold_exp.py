@@ -166,19 +166,16 @@ class ResidueChain(Component):
 
     def construct(s, shape):
         nbits, steps, tail, wider = shape.nbits, shape.steps, shape.tail_nbits, shape.nbits + 2
-        GROUPS = shape.residues
-        CYCLES, REST = divmod(GROUPS - 1, steps)
-        PER_CYCLE, LAST = 2 * steps, shape.made_by(GROUPS)
+        PER_CYCLE = 2 * steps
         ALL_ONES = mk_bits(wider)(-1)
-        START = mk_bits(nbits)(1 << (nbits - 2))
         s.accept = InPort()
         s.making = InPort()
-        s.writes = InPort(LAST + 1)  # one-hot: the cycle of the residues to write
+        s.writes = InPort(shape.made_by(shape.residues) + 1)  # one-hot: the cycle of the residues to write
         s.load = InPort()
         s.divide = InPort()
         s.modulus = InPort(nbits)
         s.dividend = InPort(shape.operand_nbits)
-        s.residue = [OutPort(nbits) for _ in range(GROUPS)]
+        s.residue = [OutPort(nbits) for _ in range(shape.residues)]
         s.rest = OutPort(nbits)
 
         s.thrice = Wire(wider)  # three times the modulus, all ones before it is known
@@ -204,6 +201,15 @@ class ResidueChain(Component):
             elif s.writes[0]:
                 s.thrice <<= (zext(s.modulus, wider) << 2) - zext(s.modulus, wider)
 
+        s.add_remainder(shape)
+        s.add_residues(shape)
+
+    def add_remainder(s, shape):
+        """The number that the chain doubles, and the digits of the dividend that have not entered it."""
+        nbits, steps, tail = shape.nbits, shape.steps, shape.tail_nbits
+        PER_CYCLE = 2 * steps
+        START = mk_bits(nbits)(1 << (nbits - 2))
+
         @update_ff
         def remainder():
             if s.accept:
@@ -221,6 +227,11 @@ class ResidueChain(Component):
                 s.tail <<= s.dividend[0:tail]
             elif s.divide:
                 s.tail <<= s.tail << PER_CYCLE
+
+    def add_residues(s, shape):
+        """The registers of the table, `steps` of which are written per cycle."""
+        steps, LAST = shape.steps, shape.made_by(shape.residues)
+        CYCLES, REST = divmod(shape.residues - 1, steps)
 
         @update_ff
         def write_residues():

@@ -70,6 +70,10 @@ class FoldExpCtrl(Component):
             "OneStep": "32'(enter) + 32'(hold) + 32'(square) + 32'(load) + 32'(tail) <= 1",
         }
         s.transitions(LAST_SETUP, LAST_TAIL)
+        s.registers(LAST_MADE)
+
+    def registers(s, LAST_MADE):
+        """The state, the counter of its cycles, and the status of the request."""
 
         @update_ff
         def follows():
