@@ -35,7 +35,6 @@ class MontConvertIn(Component):
         declare_streams(s, mk_modexp_req(nbits), mk_entered_req(nbits))
 
         s.st = Wire(2)
-        IDLE, DIVIDE, MULTIPLY, BAD = states(s.st, IDLE=0, DIVIDE=1, MULTIPLY=2, BAD=3)
         s.operands = (RegEn if gated else RegEnRst)(mk_bits(STATUS_NBITS + 3 * nbits))
         s.mod = Wire(nbits)
         s.mod //= s.operands.out[0:nbits]
@@ -45,12 +44,19 @@ class MontConvertIn(Component):
 
         check_operands(s, nbits)
         answer_stays(s)
+        s.add_divider(nbits, gated)
+        s.add_units(nbits, mk_unit)
+        s.add_controller()
 
+    def add_divider(s, nbits, gated):
+        """The divider that computes R^2 mod n."""
         dividend_nbits = 2 * nbits + 1
         s.divider = AlignedDivRem(dividend_nbits, nbits, gated)
         s.divider.istream.msg.dividend //= mk_bits(dividend_nbits)(1 << (2 * nbits))
         s.divider.istream.msg.divisor //= s.istream.msg.mod
 
+    def add_units(s, nbits, mk_unit):
+        """The units of the products 1 * R^2 and base * R^2, whose results leave with the operands."""
         s.units = [mk_unit(nbits) for _ in range(2)]
         for unit in s.units:
             unit.modulus //= s.mod
@@ -64,6 +70,10 @@ class MontConvertIn(Component):
         s.ostream.msg.exp //= s.operands.out[nbits : 2 * nbits]
         s.ostream.msg.mod //= s.mod
         s.ostream.msg.status //= s.operands.out[3 * nbits : 3 * nbits + STATUS_NBITS]
+
+    def add_controller(s):
+        """The states, and the handshakes of the streams, the divider and the units."""
+        IDLE, DIVIDE, MULTIPLY, BAD = states(s.st, IDLE=0, DIVIDE=1, MULTIPLY=2, BAD=3)
 
         @update
         def arrival():

@@ -44,7 +44,6 @@ class ScaledConvertIn(Component):
         s.modulus = OutPort(nbits)
 
         s.st = Wire(2)
-        IDLE, CONVERT, BAD = states(s.st, IDLE=0, CONVERT=1, BAD=2)
         s.status = Wire(STATUS_NBITS)
         s.exp = Wire(nbits)
         s.mod = Wire(nbits)
@@ -57,7 +56,12 @@ class ScaledConvertIn(Component):
         answer_stays(s)
         below = "base__ostream__msg < mod && one__ostream__msg < mod"
         s.assertions |= {"OperandsBelowModulus": f"!ostream__val || status != 0 || ({below})"}
+        s.add_converters(shape, doublings_per_cycle, halvings_per_cycle)
+        s.add_controller(wide)
 
+    def add_converters(s, shape, doublings_per_cycle, halvings_per_cycle):
+        """The doublings of base and of 1, and the halvings of 1."""
+        nbits, wide = shape.nbits, shape.wide
         s.base = ModDouble(nbits, wide, doublings_per_cycle)  # base * R
         s.one = ModDouble(nbits, wide, doublings_per_cycle)  # R
         s.constant = ModHalve(nbits, nbits, shape.scale_nbits, halvings_per_cycle)  # M'
@@ -72,6 +76,10 @@ class ScaledConvertIn(Component):
         @update
         def unity():
             s.one.istream.msg @= zext(s.istream.msg.mod != 1, nbits)
+
+    def add_controller(s, wide):
+        """The states, the handshakes, and the operands that leave with the results."""
+        IDLE, CONVERT, BAD = states(s.st, IDLE=0, CONVERT=1, BAD=2)
 
         @update
         def arrival():
