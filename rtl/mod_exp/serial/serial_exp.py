@@ -55,7 +55,7 @@ class SerialExp(Component):
     """Square and multiply always on words in memories, with two multipliers of a digit by a word."""
 
     def construct(s, shape):
-        nbits, S, M, wide = shape.nbits, shape.word_nbits, shape.nwords, shape.wide
+        nbits, S, M = shape.nbits, shape.word_nbits, shape.nwords
         declare_streams(s, mk_modexp_req(nbits), mk_modexp_resp(nbits))
 
         s.ctrl = SerialExpCtrl(shape)
@@ -92,12 +92,15 @@ class SerialExp(Component):
         s.u = Wire(S)
         s.operand = Wire(S)  # Y, or 2 Y
         s.fetch(S)
+        s.destinations()
         s.digits_of_factors(S, shape.digit_nbits, M - 1)
         s.write_back(S, M - 1)
+        s.exponent(nbits, S, shape.wide)
+        answer_if_ok(s, s.exp[0:nbits])
 
-        # ---- the exponent, replaced by the result
-
-        s.exp = Wire(wide)
+    def exponent(s, nbits, S, wide):
+        """The register of the exponent, which takes the result at last."""
+        s.exp = Wire(wide)  # replaced by the result
         s.in_exp = Wire(wide)
         EXP_LOW = wide - nbits
         s.in_exp[EXP_LOW:wide] //= s.istream.msg.exp
@@ -114,14 +117,11 @@ class SerialExp(Component):
             elif s.op == READ:
                 s.exp <<= concat(s.y, s.exp[S:wide])
 
-        answer_if_ok(s, s.exp[0:nbits])
-
     def fetch(s, S):
-        """The words that enter the multiplier, and where their sum goes."""
+        """The words that enter the multiplier."""
         TOP = S - 1
         s.top_of_y = Wire()
         s.subtracts = Wire()
-        s.product_to = Wire(TO_NBITS)
 
         @update
         def read_words():
@@ -161,6 +161,10 @@ class SerialExp(Component):
             s.multiplier.y @= s.y
             s.multiplier.carry_in @= s.subtracts | (s.op == SCALE)
             s.multiplier.shifts @= ~s.subtracts & ~((s.op == STEP) & s.ctrl.last_step)
+
+    def destinations(s):
+        """The memory to which the sum of the multiplier goes."""
+        s.product_to = Wire(TO_NBITS)
 
         @update
         def destinations():

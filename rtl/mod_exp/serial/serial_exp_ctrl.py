@@ -37,8 +37,6 @@ SQUARES, ENTER, ENTER_ONE, SQUARE, MULTIPLY, LEAVE = map(mk_bits(TURN_NBITS), Tu
 class SerialExpCtrl(Component):
     def construct(s, shape):
         M, k, nbits = shape.nwords, shape.digit_nbits, shape.nbits
-        LAST, BUBBLE, LAST_BIT = M - 1, M + 1, k - 1
-        LAST_STEP = shape.scaled.nsteps - 1
         index_nbits = clog2(M)
 
         declare_handshakes(s, STATUS_NBITS)
@@ -68,6 +66,17 @@ class SerialExpCtrl(Component):
 
         accept_when_loaded(s, FREE, LOAD, DONE)
         s.assertions = {"TurnIsKnown": f"st < DIGIT || turn <= {int(LEAVE)}"}
+        s.outputs(shape)
+        s.transitions(shape)
+        s.turns(shape)
+        s.registers(shape)
+        s.counters(shape)
+
+    def outputs(s, shape):
+        """The last cycle of the operation, the word that it fetches, and the ends of steps and products."""
+        M, index_nbits = shape.nwords, clog2(shape.nwords)
+        LAST, BUBBLE, LAST_BIT = M - 1, M + 1, shape.digit_nbits - 1
+        LAST_STEP = shape.scaled.nsteps - 1
 
         @update
         def lasts():
@@ -99,15 +108,10 @@ class SerialExpCtrl(Component):
             if s.st == DOUBLE:
                 s.shift_exp @= ~s.exp_top & (s.nleft != 0)
 
-        s.transitions(shape)
-        s.counters(shape)
-
     def transitions(s, shape):
-        """The operation after this one, and the product after this one."""
-        LAST_PASS, LAST_SQUARING = shape.doublings - 1, shape.squarings - 1
+        """The operation after this one."""
+        LAST_PASS, LAST_STEP = shape.doublings - 1, shape.scaled.nsteps - 1
         LAST_IN_WORD = shape.word_nbits // shape.digit_nbits - 1
-        LAST_STEP = shape.scaled.nsteps - 1
-        FIRST_TURN = SQUARES if shape.squarings else ENTER
 
         @update
         def next_operation():
@@ -149,6 +153,10 @@ class SerialExpCtrl(Component):
                 elif s.st == READ:
                     s.next_st @= DONE
 
+    def turns(s, shape):
+        """The product after this one."""
+        LAST_SQUARING = shape.squarings - 1
+
         @update
         def next_product():
             s.next_turn @= s.turn
@@ -163,6 +171,10 @@ class SerialExpCtrl(Component):
                 s.next_turn @= SQUARE
                 if ((s.turn == ENTER_ONE) & (s.nleft == 0)) | ((s.turn == MULTIPLY) & (s.nleft == 1)):
                     s.next_turn @= LEAVE
+
+    def registers(s, shape):
+        """The operation, its product, and the status of the request."""
+        FIRST_TURN = SQUARES if shape.squarings else ENTER
 
         @update_ff
         def state():

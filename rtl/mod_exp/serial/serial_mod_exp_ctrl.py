@@ -32,7 +32,6 @@ class SerialModExpCtrl(Component):
 
     def construct(s, shape, processors):
         nbits, M, nsteps = shape.nbits, shape.ndigits, shape.nsteps
-        LAST_DIGIT, LAST_STEP = M - 1, nsteps - 1
 
         declare_handshakes(s, STATUS_NBITS)
         s.in_exp = InPort(nbits)
@@ -48,11 +47,23 @@ class SerialModExpCtrl(Component):
         s.last_step = Wire()
         s.accept = Wire()
         s.product_ends = Wire()
-        s.exp = Wire(nbits)
+        s.exp = Wire(nbits)  # its current bit is the lowest
         s.exp_n = Wire(nbits)
 
         accept_when_loaded(s, FREE, LOAD, DONE)
         s.assertions = {"TurnIsKnown": f"st == FREE || st == LOAD || turn <= {int(FINAL)}"}
+        s.phases(M, nsteps)
+        s.counters()
+        s.exponent()
+        s.transitions()
+        if processors == 2:
+            s.turns_of_two()
+        else:
+            s.turns_of_one()
+
+    def phases(s, M, nsteps):
+        """One signal for each phase, and the ends of additions and products."""
+        LAST_DIGIT, LAST_STEP = M - 1, nsteps - 1
 
         @update
         def phases():
@@ -66,6 +77,9 @@ class SerialModExpCtrl(Component):
             s.first_step @= s.adds & (s.step == 0)
             s.last_step @= s.step == LAST_STEP
             s.product_ends @= s.adds & s.ends & s.last_step
+
+    def counters(s):
+        """Digits, and the additions of a product."""
 
         @update_ff
         def count_digits():
@@ -84,8 +98,8 @@ class SerialModExpCtrl(Component):
             elif s.adds & s.ends:
                 s.step <<= s.step + 1
 
-        # ---- the exponent, its current bit lowest
-
+    def exponent(s):
+        """The exponent's shift register."""
         s.shift = Wire()
 
         @update
@@ -99,12 +113,6 @@ class SerialModExpCtrl(Component):
         @update_ff
         def exponent():
             s.exp <<= s.exp_n
-
-        s.transitions()
-        if processors == 2:
-            s.turns_of_two()
-        else:
-            s.turns_of_one()
 
     def transitions(s):
         """The phase after this one."""
