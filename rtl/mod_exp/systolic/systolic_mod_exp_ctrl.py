@@ -97,10 +97,11 @@ class SystolicModExpCtrl(Component):
 
         s.exponent(nbits, k, COUNT_NBITS)
 
-        s.order(nwords, converts, TOP)
+        s.order(nwords, converts)
+        s.destinations(converts, TOP)
 
-    def order(s, nwords, converts, TOP):
-        """The product after this one, and where its words go."""
+    def order(s, nwords, converts):
+        """The product after this one."""
         FIRST = CONVERT if converts else ALIGN
         AFTER_LOOP = LEAVE if converts else DRAIN
         WITHOUT_LOOP = LEAVE if converts else DONE
@@ -143,6 +144,9 @@ class SystolicModExpCtrl(Component):
                 s.st <<= s.next_st
             if s.accept:
                 s.out_status <<= s.in_status
+
+    def destinations(s, converts, TOP):
+        """The registers that the words of a product are written to."""
 
         @update_ff
         def destination():
