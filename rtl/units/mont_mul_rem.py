@@ -40,7 +40,6 @@ class MontMulRem(Component):
         nsteps = nstages * steps_per_stage
         npasses = nbits // nsteps
         assert npasses * nsteps == nbits
-        LAST = nstages - 1
         ncopies = nstages if pipelined else 1  # of the operands
         if fits:
             assert nstages == 1
@@ -53,6 +52,19 @@ class MontMulRem(Component):
         s.stage_out = [Wire(state_nbits) for _ in range(nstages)]
 
         s.steps = [AddRed(nbits) for _ in range(nsteps)]  # a chain, each step with a bit of a
+        s.connect_steps(steps_per_stage, pipelined)
+        s.add_reduction(nbits, AddRed)
+        factor = f"b[{nstages - 1}]" if ncopies > 1 else "b"
+        s.assertions = {
+            "ProductBelowModulus": f"!ostream__val || {factor} >= modulus || ostream__msg < modulus"
+        }
+
+        s.turns(nstages, npasses, fits)
+        s.handshakes(nstages, pipelined)
+        s.registers(nsteps, nstages, ncopies, gated)
+
+    def connect_steps(s, steps_per_stage, pipelined):
+        """The chain of AddReds, cut into stages by the registers of the state."""
         for i, step in enumerate(s.steps):
             stage, first = i // steps_per_stage, i % steps_per_stage == 0
             copy = stage if pipelined else 0
@@ -63,21 +75,21 @@ class MontMulRem(Component):
             if i % steps_per_stage == steps_per_stage - 1:
                 s.stage_out[stage] //= step.out
 
+    def add_reduction(s, nbits, AddRed):
+        """The subtraction behind the last stage; a pair of words is added up first."""
         s.reduction = CondSub(nbits)  # the last state, below n
         s.reduction.n //= s.modulus
         if AddRed.WORDS == 1:
-            s.reduction.value //= s.stage_out[LAST]
+            s.reduction.value //= s.stage_out[-1]
         else:
             s.resolve = Resolve(nbits)
-            s.resolve.state //= s.stage_out[LAST]
+            s.resolve.state //= s.stage_out[-1]
             s.reduction.value //= s.resolve.value
         s.ostream.msg //= s.reduction.out
-        factor = f"b[{LAST}]" if ncopies > 1 else "b"
-        s.assertions = {
-            "ProductBelowModulus": f"!ostream__val || {factor} >= modulus || ostream__msg < modulus"
-        }
 
-        s.turns(nstages, npasses, fits)
+    def handshakes(s, nstages, pipelined):
+        """A request enters the first stage, and a product leaves the last one."""
+        LAST = nstages - 1
 
         @update
         def out_val():
@@ -109,8 +121,6 @@ class MontMulRem(Component):
                 s.valid[0] <<= s.again | (s.istream.val & s.istream.rdy)
                 for i in range(LAST):
                     s.valid[i + 1] <<= s.valid[i]
-
-        s.registers(nsteps, nstages, ncopies, gated)
 
     def registers(s, nsteps, nstages, ncopies, gated):
         """States take what a product leaves behind; operands move along with it."""

@@ -38,10 +38,8 @@ class HeapMont(Component):
         wide, operand = shape.wide, shape.operand_nbits
         declare_product_ports(s, wide)
 
-        LAST = shape.nsteps - 1
-        count_nbits = clog2(LAST + 1)
         s.running = Wire()
-        s.count = Wire(count_nbits)  # number of steps done
+        s.count = Wire(clog2(shape.nsteps))  # number of steps done
         s.summing = Wire()  # the pair is a product, to be added up
         s.a = Wire(wide)
         s.b = Wire(operand)
@@ -58,9 +56,23 @@ class HeapMont(Component):
         s.registers(shape)
         s.multiples(shape, rows, loads)
         s.result(shape, adds)
+        s.steps(shape, loads)
+        overlap = streams == 2
+        s.handshakes(overlap)
+        s.phases(operand, digit_nbits)
 
-        s.last = Wire(count_nbits)
-        s.last //= LAST
+        answer_stays(s)
+        s.assertions |= {"ModulusStays": ("running", f"modulus[{nbits - 1}:0]")}
+        if not overlap:
+            s.assertions |= {"OneProduct": "!(running && summing)"}
+        if not overlap and adds == 1 and not quotient_delay:
+            total = f"~sum + ~carry + {shape.state_nbits}'(carry_in)"
+            s.assertions |= {"ProductFits": f"!summing || (({total}) >> {operand}) == 0"}
+
+    def steps(s, shape, loads):
+        """The enable of the steps, and the last step of a product."""
+        s.last = Wire(s.count.get_type())
+        s.last //= shape.nsteps - 1
 
         if loads == 1:
             s.loading //= 0
@@ -81,7 +93,8 @@ class HeapMont(Component):
             s.finish @= s.step_en & (s.count == s.last)
             s.respond @= s.ostream.val & s.ostream.rdy
 
-        overlap = streams == 2
+    def handshakes(s, overlap):
+        """Accept a request; overlap: already in the last step of the previous product."""
 
         @update
         def in_rdy():
@@ -90,15 +103,6 @@ class HeapMont(Component):
         @update
         def accept_request():
             s.accept @= s.istream.val & s.istream.rdy
-
-        s.phases(operand, digit_nbits)
-        answer_stays(s)
-        s.assertions |= {"ModulusStays": ("running", f"modulus[{nbits - 1}:0]")}
-        if not overlap:
-            s.assertions |= {"OneProduct": "!(running && summing)"}
-        if not overlap and adds == 1 and not quotient_delay:
-            total = f"~sum + ~carry + {shape.state_nbits}'(carry_in)"
-            s.assertions |= {"ProductFits": f"!summing || (({total}) >> {operand}) == 0"}
 
     def phases(s, operand, digit_nbits):
         """A product is running, or its pair is being added up."""
