@@ -16,6 +16,8 @@ from ....fl.pkcs1 import Kind, Padded, longest, nbytes_of
 from ...messages import declare_streams, mk_pad_req, mk_pad_resp
 from ...states import states
 
+IDLE, BYTES, DONE = map(b2, range(3))
+
 
 class Pkcs1Pad(Component):
     def construct(s, nbits):
@@ -24,24 +26,27 @@ class Pkcs1Pad(Component):
         s.random = RecvIfcRTL(mk_bits(8))
         s.random_failed = InPort()
 
-        PLACE_NBITS = clog2(nbytes)
-        LONGEST, TYPE_PLACE, LAST_PLACE = longest(nbytes), nbytes - 2, nbytes - 1
-        SIGN, ENCRYPT, FILL = Kind.SIGN, Kind.ENCRYPT, 0xFF
-        OK, TOO_LONG, NO_RANDOM = Padded
-
+        place_nbits = clog2(nbytes)
         s.st = Wire(2)
-        IDLE, BYTES, DONE = states(s.st, IDLE=0, BYTES=1, DONE=2)
+        states(s.st, IDLE=0, BYTES=1, DONE=2)
         s.octets = Wire(nbits)
-        s.place = Wire(PLACE_NBITS)  # place of the current byte, from the low end
-        s.length = Wire(PLACE_NBITS)
+        s.place = Wire(place_nbits)  # place of the current byte, from the low end
+        s.length = Wire(place_nbits)
         s.sign = Wire()
         s.status = Wire(2)
-        s.octet = Wire(8)
-        s.draws = Wire()
-        s.steps = Wire()
-        s.fails = Wire()
         s.ostream.msg.status //= s.status
         s.ostream.msg.em //= s.octets
+
+        s.add_octet(nbytes)
+        s.add_controller(nbytes)
+        s.add_registers(nbits, nbytes)
+
+    def add_octet(s, nbytes):
+        """The byte that enters at the high end, which may be a random one."""
+        TYPE_PLACE, LAST_PLACE = nbytes - 2, nbytes - 1
+        SIGN, ENCRYPT, FILL = Kind.SIGN, Kind.ENCRYPT, 0xFF
+        s.octet = Wire(8)
+        s.draws = Wire()
 
         @update
         def choose():
@@ -58,6 +63,12 @@ class Pkcs1Pad(Component):
                 if ~s.sign:
                     s.octet @= s.random.msg
                     s.draws @= 1
+
+    def add_controller(s, nbytes):
+        """The states, and the handshakes of the streams."""
+        LONGEST, LAST_PLACE = longest(nbytes), nbytes - 1
+        s.steps = Wire()
+        s.fails = Wire()
 
         @update
         def handshakes():
@@ -81,6 +92,11 @@ class Pkcs1Pad(Component):
                     s.st <<= DONE
             elif s.ostream.rdy:
                 s.st <<= IDLE
+
+    def add_registers(s, nbits, nbytes):
+        """The message, replaced by its encoding byte by byte; no encoding is left after a failure."""
+        LONGEST = longest(nbytes)
+        OK, TOO_LONG, NO_RANDOM = Padded
 
         @update_ff
         def data():

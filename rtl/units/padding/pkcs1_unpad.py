@@ -28,10 +28,7 @@ class Pkcs1Unpad(Component):
         declare_streams(s, mk_unpad_req(nbits, implicit), mk_unpad_resp(nbits))
 
         PLACE_NBITS = clog2(nbytes)
-        TOP, LAST_PLACE = nbits - 8, nbytes - 1
-        FIRST_END = FRAME - 1 + LEAST_PADDING  # the first place for the 00 before the message
-        SIGN, ENCRYPT, FILL = Kind.SIGN, Kind.ENCRYPT, 0xFF
-
+        TOP = nbits - 8
         s.st = Wire(2)
         states(s.st, IDLE=0, BYTES=1, JUDGE=2, DONE=3)
         s.octets = Wire(nbits)
@@ -43,12 +40,22 @@ class Pkcs1Unpad(Component):
         s.good = Wire()
         s.octet = Wire(8)
         s.octet //= s.octets[TOP:nbits]
-        s.is_zero = Wire()
-        s.is_wrong = Wire()
-        s.again = Wire(8)
         s.ostream.msg.good //= s.good
         s.ostream.msg.length //= s.length
         s.ostream.msg.message //= s.octets
+
+        s.check_octet()
+        s.add_controller(nbytes)
+        s.keep_findings()
+        s.open_message(nbits, implicit, PLACE_NBITS, TOP)
+
+    def check_octet(s):
+        """Compare a byte with those that its place allows."""
+        FIRST_END = FRAME - 1 + LEAST_PADDING  # the first place for the 00 before the message
+        SIGN, ENCRYPT, FILL = Kind.SIGN, Kind.ENCRYPT, 0xFF
+        s.is_zero = Wire()
+        s.is_wrong = Wire()
+        s.again = Wire(8)
 
         @update
         def look():
@@ -65,6 +72,10 @@ class Pkcs1Unpad(Component):
             s.again @= 0
             if s.in_message:
                 s.again @= s.octet
+
+    def add_controller(s, nbytes):
+        """The states, which no byte influences, and the handshakes."""
+        LAST_PLACE = nbytes - 1
 
         @update
         def handshakes():
@@ -86,7 +97,8 @@ class Pkcs1Unpad(Component):
             elif s.ostream.rdy:
                 s.st <<= IDLE
 
-        s.is_good = Wire()
+    def keep_findings(s):
+        """The flags: the message has begun, a byte was wrong."""
 
         @update_ff
         def notice():
@@ -101,10 +113,9 @@ class Pkcs1Unpad(Component):
                 if s.is_zero & (s.place > 1):
                     s.in_message <<= 1
 
-        s.open_message(nbits, implicit, PLACE_NBITS, TOP)
-
     def open_message(s, nbits, implicit, PLACE_NBITS, TOP):
         """Zeros take the place of a message that is not good, with implicit the fallback."""
+        s.is_good = Wire()
         s.expected = Wire(PLACE_NBITS)
         s.fallback = Wire(nbits)
         if implicit:

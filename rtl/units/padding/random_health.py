@@ -22,21 +22,24 @@ class RandomHealth(Component):
         s.failed = OutPort()
 
         REPETITIONS, PROPORTION = repetition_cutoff(entropy), proportion_cutoff(entropy)
-        RUN_NBITS, EQUAL_NBITS, PLACE_NBITS = clog2(REPETITIONS + 1), clog2(PROPORTION + 1), clog2(WINDOW)
-        START_NBITS = clog2(startup + 2)
         s.last = Wire(8)
-        s.run = Wire(RUN_NBITS)  # length of the current run of equal bytes
+        s.run = Wire(clog2(REPETITIONS + 1))  # length of the current run of equal bytes
         s.first = Wire(8)
-        s.place = Wire(PLACE_NBITS)
-        s.equal = Wire(EQUAL_NBITS)
-        s.left = Wire(START_NBITS)
+        s.place = Wire(clog2(WINDOW))
+        s.equal = Wire(clog2(PROPORTION + 1))
+        s.left = Wire(clog2(startup + 2))
         s.has_failed = Wire()
         s.failed //= s.has_failed
+        s.ostream.msg //= s.istream.msg
+
+        s.add_handshakes()
+        s.count_equal_bytes()
+        s.add_registers(REPETITIONS, PROPORTION, startup)
+
+    def add_handshakes(s):
+        """Pass bytes on after the startup, and none after a failure."""
         s.started = Wire()
         s.moves = Wire()
-        s.next_run = Wire(RUN_NBITS)
-        s.next_equal = Wire(EQUAL_NBITS)
-        s.ostream.msg //= s.istream.msg
 
         @update
         def handshakes():
@@ -44,6 +47,11 @@ class RandomHealth(Component):
             s.ostream.val @= s.istream.val & s.started & ~s.has_failed
             s.istream.rdy @= (s.ostream.rdy | ~s.started) & ~s.has_failed
             s.moves @= s.istream.val & s.istream.rdy
+
+    def count_equal_bytes(s):
+        """The length of the run with this byte, and the bytes of the window that equal its first one."""
+        s.next_run = Wire(s.run.get_type())
+        s.next_equal = Wire(s.equal.get_type())
 
         @update
         def count():
@@ -55,6 +63,9 @@ class RandomHealth(Component):
                 s.next_equal @= 1
             elif s.istream.msg == s.first:
                 s.next_equal @= s.equal + 1
+
+    def add_registers(s, REPETITIONS, PROPORTION, startup):
+        """The counters, the bytes that they compare with, and the failure."""
 
         @update_ff
         def control():
