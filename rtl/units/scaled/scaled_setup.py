@@ -72,7 +72,6 @@ class ScaledSetup(Component):
         s.m_prime = OutPort(nbits)
         s.doubled = OutPort(nbits_word)
 
-        FIRST = word(1 << entry.first_nbits)
         s.busy = Wire()
         s.now = Wire(2)
         s.fresh = Wire()  # first cycle of an operation
@@ -81,9 +80,13 @@ class ScaledSetup(Component):
         s.done = Wire()
 
         s.align_modulus(entry, word)
+        s.doublings(entry, word)
+        s.halvings(entry)
+        s.finish_request(nbits_word)
 
-        # ---- doublings, modulo the aligned modulus
-
+    def doublings(s, entry, word):
+        """Doublings modulo the aligned modulus, in a chain or two side by side."""
+        nbits_word, FIRST = entry.word_nbits, word(1 << entry.first_nbits)
         doubling_cycles = entry.chain.doublings // entry.doublings_per_cycle
         count_nbits = max(1, clog2(doubling_cycles))
         if entry.side_by_side:
@@ -102,9 +105,8 @@ class ScaledSetup(Component):
             if s.now == SCALE:
                 s.double.last @= LAST_DOUBLING
 
-        s.halvings(entry)
-
-        # ---- the request in progress
+    def finish_request(s, nbits_word):
+        """Accept a request, wait for the doublings and halvings of its kind, and answer it."""
 
         @update
         def finish():
