@@ -22,12 +22,8 @@ class DigitProcessor(Component):
     """Adder, accumulator and shift register of a digit-serial Montgomery unit (paper 003, Figure 17.2)."""
 
     def construct(s, shape, reduces=True):
-        S, M, wide = shape.digit_nbits, shape.ndigits, shape.wide
-        LAST = M - 1
-        index_nbits = clog2(M)
-        sum_nbits = S + 1
-
-        s.index = InPort(index_nbits)
+        S, M = shape.digit_nbits, shape.ndigits
+        s.index = InPort(clog2(M))
         s.fetch = InPort()
         s.first = InPort()
         s.v = InPort(S)
@@ -38,8 +34,17 @@ class DigitProcessor(Component):
         s.u_bit = OutPort()
         s.u = OutPort(S)
 
-        # ---- register A
+        s.register_a(S, shape.wide, reduces)
+        s.start_addition(S)
+        s.fetch_digits(S, reduces)
+        s.add_digits(S)
+        s.keep_lowest_bit()
+        s.write_back(S, M - 1)
+        if reduces:
+            s.put_out(S)
 
+    def register_a(s, S, wide, reduces):
+        """Register A, which is loaded digit by digit and moves right."""
         s.a = OutPort(wide) if reduces else Wire(wide)
         s.a_bit //= s.a[0]
 
@@ -50,21 +55,19 @@ class DigitProcessor(Component):
             elif s.shift_a:
                 s.a <<= s.a >> 1
 
-        # ---- fetch
-
+    def start_addition(s, S):
+        """The digit of U that is fetched, and the index of the digit that is added in the next cycle."""
         s.from_u = Wire(S)
         s.operand_u = Wire(S)
         s.operand_v = Wire(S)
         s.adds = Wire()
-        s.adds_index = Wire(index_nbits)
+        s.adds_index = Wire(s.index.get_type())
 
         @update
         def digit_of_u():
             s.from_u @= s.u
             if s.first:
                 s.from_u @= 0
-
-        s.fetch_digits(S, reduces)
 
         @update_ff
         def follows():
@@ -75,8 +78,9 @@ class DigitProcessor(Component):
             if s.fetch:
                 s.adds_index <<= s.index
 
-        # ---- add
-
+    def add_digits(s, S):
+        """The adder, with the sum and its carry in registers."""
+        sum_nbits = S + 1
         s.carry_in = Wire()
         s.kept = Wire()
         s.total = Wire(sum_nbits)
@@ -95,9 +99,9 @@ class DigitProcessor(Component):
                 s.kept <<= s.total[S]
                 s.low <<= s.total[0:S]
 
-        # ---- the lowest bit of U, for the addition after this one
-
-        s.next_bit = Wire()
+    def keep_lowest_bit(s):
+        """The register of U's lowest bit, which chooses V of an addition."""
+        s.next_bit = Wire()  # the lowest bit of U, for the addition after this one
 
         @update_ff
         def parity():
@@ -107,10 +111,6 @@ class DigitProcessor(Component):
                 s.u_bit <<= 0
             elif s.shift_a:
                 s.u_bit <<= s.next_bit
-
-        s.write_back(S, LAST)
-        if reduces:
-            s.put_out(S)
 
     def fetch_digits(s, S, reduces):
         """A digit of U, or another number, and one of V, or its complement."""

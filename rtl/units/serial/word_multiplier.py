@@ -17,11 +17,7 @@ TO_NBITS = 3  # where a sum goes: as its user has it
 class WordMultiplier(Component):
     def construct(s, shape):
         S, k, M = shape.word_nbits, shape.digit_nbits, shape.nwords
-        LAST = M - 1
         index_nbits = clog2(M)
-        carry_nbits = k + 1
-        sum_nbits = S + carry_nbits
-
         s.fetch = InPort()
         s.index = InPort(index_nbits)
         s.u = InPort(S)
@@ -41,6 +37,12 @@ class WordMultiplier(Component):
         s.write_word = OutPort(S)
         s.write_to = OutPort(TO_NBITS)
 
+        s.fetch_words(S)
+        s.multiply_and_add(S, k)
+        s.write_back(S, k, M - 1)
+
+    def fetch_words(s, S):
+        """The registers of the words, and of what is to be done with their sum."""
         s.operand_u = Wire(S)
         s.operand_c = Wire(S)
         s.operand_y = Wire(S)
@@ -63,6 +65,10 @@ class WordMultiplier(Component):
                 s.shifting <<= s.shifts
                 s.adds_to <<= s.to
 
+    def multiply_and_add(s, S, k):
+        """The two multipliers, and the adder with the carry of the previous word."""
+        carry_nbits = k + 1
+        sum_nbits = S + carry_nbits
         s.carry = Wire(carry_nbits)
         s.carry_now = Wire(carry_nbits)
         s.total = Wire(sum_nbits)
@@ -78,8 +84,6 @@ class WordMultiplier(Component):
                 + zext(s.operand_u, sum_nbits)
                 + zext(s.carry_now, sum_nbits)
             )
-
-        s.write_back(S, k, LAST)
 
     def write_back(s, S, k, LAST):
         """Write the sum: as it is, or shifted once the next word's low digit or the last carry is known."""
