@@ -132,6 +132,14 @@ class ShiftSubCarrySave(Component):
         s.ostream.msg //= s.p_sum[0:nbits]
 
         s.steps = [ShiftSubCarrySaveStep(nbits) for _ in range(bits_per_cycle)]
+        s.connect_steps()
+        s.handshakes()
+        s.end_of_steps(nbits, bits_per_cycle, until)
+        s.transitions(nbits)
+        s.registers(nbits, bits_per_cycle - 1)
+
+    def connect_steps(s):
+        """The chain of steps, from the lowest bit of b upward."""
         for i, step in enumerate(s.steps):
             before = s.steps[i - 1]
             step.p_sum //= s.p_sum if i == 0 else before.p_sum_out
@@ -140,7 +148,10 @@ class ShiftSubCarrySave(Component):
             step.c_carry //= s.c_carry if i == 0 else before.c_carry_out
             step.b_i //= s.b[i]
             step.n //= s.n
-        LAST_STEP = bits_per_cycle - 1
+
+    def handshakes(s):
+        """Load operands in IDLE, or as the product leaves."""
+        s.load = Wire()
 
         @update
         def handshakes():
@@ -151,8 +162,8 @@ class ShiftSubCarrySave(Component):
         def offers():
             s.ostream.val @= s.st == DONE
 
-        s.load = Wire()
-
+    def end_of_steps(s, nbits, bits_per_cycle, until):
+        """The last step: by the bits of b that are left, or by a counter."""
         s.ends = Wire()
 
         @update
@@ -179,10 +190,6 @@ class ShiftSubCarrySave(Component):
                 s.count <<= 0
                 if s.st == STEP:
                     s.count <<= s.count + 1
-
-        s.transitions(nbits)
-
-        s.registers(nbits, LAST_STEP)
 
     def registers(s, nbits, LAST_STEP):
         """The pairs; at the end p = sum + carry, then p + n if it is negative, p - n if it is n."""
