@@ -20,36 +20,35 @@ from .element_row import declare_row, row_trace
 from .quotient_unit import QuotientUnit
 from .systolic_pe import SystolicPE
 
+WAIT, RUN, RETURN = map(b2, range(3))
+
 
 class SystolicArray(Component):
     """Montgomery products without final subtraction by a row of processing elements (paper 002, Figure 1)."""
 
     def construct(s, k, nwords):
-        LAST_WORD = nwords - 1
         s.start = InPort()
         s.closing = OutPort()
         s.returns = OutPort()
         s.index = OutPort(clog2(nwords))
         s.n_prime = InPort(k)
 
-        # ---- the elements
-
         elements = declare_row(s, SystolicPE, k, nwords)
         for j, following in enumerate(elements[1:]):
             s.done[j] //= following.done
             s.result[j] //= following.sum[0:k]
-        s.done[LAST_WORD] //= s.last_pe.done
-        s.result[LAST_WORD] //= s.last_pe.sum[k : 2 * k]
+        s.done[nwords - 1] //= s.last_pe.done
+        s.result[nwords - 1] //= s.last_pe.sum[k : 2 * k]
+        s.add_controller()
+        s.feed_words(k, nwords)
+        s.quotient(k, elements[1])
 
-        # ---- Algorithm 4: a word of x after the other
-
+    def add_controller(s):
+        """Algorithm 4: accept a word of x in every third cycle, and start the first element with it."""
         s.st = Wire(2)
-        WAIT, RUN, RETURN = states(s.st, WAIT=0, RUN=1, RETURN=2)
+        states(s.st, WAIT=0, RUN=1, RETURN=2)
         s.phase = Wire(2)  # phase of the first element: 0, 1, 2 as its states
         s.take = Wire()  # accepts word `index` of x
-        s.x_i = Wire(k)
-        s.is_first = Wire()
-        s.is_last = Wire()
 
         @update
         def takes():
@@ -81,6 +80,16 @@ class SystolicArray(Component):
             else:
                 s.phase <<= 0
 
+    def feed_words(s, k, nwords):
+        """The word in the first element, the index of the next one, and the ends of the operand."""
+        LAST_WORD = nwords - 1
+        s.x_i = Wire(k)
+        s.is_first = Wire()
+        s.is_last = Wire()
+        s.first_pe.first //= s.is_first
+        s.first_pe.last //= s.is_last
+        s.first_pe.x //= s.x_i
+
         @update_ff
         def count():
             if s.reset:
@@ -95,12 +104,6 @@ class SystolicArray(Component):
             if s.take:
                 s.x_i <<= s.x
                 s.is_first <<= s.st == WAIT
-
-        s.first_pe.first //= s.is_first
-        s.first_pe.last //= s.is_last
-        s.first_pe.x //= s.x_i
-
-        s.quotient(k, elements[1])
 
     def quotient(s, k, second):
         """The quotient unit. It takes the word that element 1 is about to keep; at first there is none."""

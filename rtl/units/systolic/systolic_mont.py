@@ -20,7 +20,6 @@ from .systolic_array import SystolicArray
 class SystolicMont(Component):
     def construct(s, shape, array=SystolicArray):
         k, nwords, wide = shape.digit_nbits, shape.nwords, shape.wide
-        LAST_WORD = nwords - 1
         declare_product_ports(s, wide)
 
         s.array = array(k, nwords)
@@ -38,10 +37,16 @@ class SystolicMont(Component):
             s.array.y[j] //= s.b[j]
             s.ostream.msg[j * k : j * k + k] //= s.b[j]
 
+        s.add_controller(array, nwords)
+        s.add_registers(k, nwords)
+        answer_stays(s)
+
+    def add_controller(s, array, nwords):
+        """The states, the handshakes, and the start of the array."""
+        LAST_WORD = nwords - 1
         s.st = Wire(2)
         IDLE, RUN, DRAIN, DONE = states(s.st, IDLE=0, RUN=1, DRAIN=2, DONE=3)
         s.load = Wire()
-        answer_stays(s)
 
         @update
         def handshakes():
@@ -79,6 +84,9 @@ class SystolicMont(Component):
                 s.st <<= DRAIN
             elif (s.st == DONE) & s.ostream.rdy:
                 s.st <<= IDLE
+
+    def add_registers(s, k, nwords):
+        """The words of the operands; those of the product replace b as they arrive."""
 
         @update_ff
         def words():

@@ -44,8 +44,13 @@ class SystolicPE(Component):
         s.x_i = Wire(k)
         s.acc = Wire(acc_nbits)
 
-        # ---- the multiplier and the sum behind it
+        s.add_multiplier(k, place)
+        s.transitions()
+        s.pass_on(k, place)
 
+    def add_multiplier(s, k, place):
+        """The multiplier and the sum behind it."""
+        acc_nbits = 2 * k + 1
         s.factor = Wire(k)
         s.word = Wire(k)
         s.kept = Wire(k)  # a_j, from the step before
@@ -76,6 +81,9 @@ class SystolicPE(Component):
             if s.st != STORE:
                 s.acc <<= zext(s.factor, acc_nbits) * zext(s.word, acc_nbits) + s.addend
 
+    def transitions(s):
+        """The state after this one."""
+
         @update_ff
         def state():
             if s.reset:
@@ -87,8 +95,6 @@ class SystolicPE(Component):
                 s.st <<= STORE
             else:
                 s.st <<= MULTIPLY
-
-        s.pass_on(k, place)
 
     def pass_on(s, k, place):
         """Pass the step on to the next element, and keep the words that stay."""
