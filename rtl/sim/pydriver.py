@@ -1,8 +1,11 @@
 """Python driver for the stages `python` and `verilog`: runs a plan on any PyMTL3 component."""
 
+import itertools
 import time
+from collections.abc import Callable
 
 from pymtl3 import Component
+from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from . import interrupt
 from .base import Simulation
@@ -13,10 +16,89 @@ from .protocol import (
     Progress,
     Promise,
     UnexpectedResponse,
-    xorshift32,
 )
 from .pymodel import PROGRESS_SECONDS, InPython, PythonStage, maker
 from .verilog import VerilogStage
+
+
+class Source:
+    """Offers the requests of a plan, and sets the static ports while no operation is in progress."""
+
+    def __init__(
+        self, plan: Plan, istream: RecvIfcRTL, set_statics: Callable[[tuple[int, ...]], None]
+    ) -> None:
+        self._plan, self._istream, self._set_statics = plan, istream, set_statics
+        self._message = maker(type(istream.msg))
+        self.accepted: list[int] = []  # the cycle of each handshake
+        self._wait = plan.source_delays[0]
+        self._static = plan.static_of[0]
+        self._put(None)
+        self._set_statics(plan.static_sets[self._static])
+
+    def _put(self, packed: int | None) -> None:
+        self._offered = packed is not None
+        self._istream.val @= self._offered
+        self._istream.msg @= self._message(packed or 0)
+
+    def drive(self, ndone: int, stalls: bool) -> None:
+        """Offer the next request if its time has come; ndone: responses so far."""
+        index = len(self.accepted)
+        if self._offered or index == len(self._plan):
+            return
+        static = self._plan.static_of[index]
+        if self._wait:
+            self._wait -= 1
+        elif (static == self._static or index == ndone) and not stalls:
+            if static != self._static:
+                self._set_statics(self._plan.static_sets[static])
+                self._static = static
+            self._put(self._plan.messages[index])
+
+    def sample(self, cycle: int) -> bool:
+        """Whether the request is accepted in this cycle."""
+        fired = self._offered and bool(self._istream.rdy)
+        if fired:
+            self.accepted.append(cycle)
+        return fired
+
+    def withdraw(self) -> None:
+        """End the offer of an accepted request, after the clock edge."""
+        self._put(None)
+        if len(self.accepted) < len(self._plan):
+            self._wait = self._plan.source_delays[len(self.accepted)]
+
+
+class Sink:
+    """Accepts the responses to a plan, and checks the promises of the design."""
+
+    def __init__(self, plan: Plan, ostream: SendIfcRTL, stage: str) -> None:
+        self._plan, self.ostream, self._stage = plan, ostream, stage
+        self.responses: list[int] = []  # packed
+        self.done: list[int] = []  # the cycle of each handshake
+        self._ready = False
+        self._refused = 0  # cycles in which the response has been refused
+        self._promise = Promise("response", stage)
+        ostream.rdy @= 0
+
+    def drive(self, stalls: bool) -> None:
+        """Be ready for the next response if it has been refused long enough."""
+        self._ready = self._refused >= self._plan.sink_delays[len(self.done)] and not stalls
+        self.ostream.rdy @= self._ready
+
+    def sample(self, cycle: int, naccepted: int) -> bool:
+        """Whether a response arrives in this cycle; naccepted: requests so far."""
+        self._promise.check(self.ostream, len(self.done), cycle)
+        if not self.ostream.val:
+            return False
+        if not self._ready:
+            self._refused += 1
+            return False
+        if len(self.done) == naccepted:
+            raise UnexpectedResponse.at(len(self.done), cycle, self._stage)
+        self.responses.append(int(self.ostream.msg.to_bits()))
+        self.done.append(cycle)
+        self._refused = 0
+        return True
 
 
 class PythonDriver(InPython, Simulation):
@@ -27,92 +109,46 @@ class PythonDriver(InPython, Simulation):
 
     @interrupt.kept()
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
-        top, settle, edge, trace = self._top, self._settle, self._edge, self._trace
-        istream, ostream = top.istream, top.ostream
-        message = maker(type(istream.msg))
-        responses = []
-        accepted: list[int] = []
-        done: list[int] = []
-        total = len(plan)
-        random = plan.stall.start if plan.stall else 0
-        source_threshold, sink_threshold = plan.stall.thresholds if plan.stall else (0, 0)
-
-        def offer(packed: int | None) -> None:
-            istream.val @= packed is not None
-            istream.msg @= message(packed or 0)
-
-        offer(None)
-        ostream.rdy @= 0
-        self._set_statics(plan.static_sets[plan.static_of[0]])
+        settle, edge, trace = self._settle, self._edge, self._trace
+        source = Source(plan, self._top.istream, self._set_statics)
+        sink = Sink(plan, self._top.ostream, self.stage)
+        stalls = plan.stall.cycles() if plan.stall else itertools.repeat((False, False))
         self._reset()
 
         cycle = 0
         limit = plan.limit(self.stage, 0)
-        offered = False
-        wait = plan.source_delays[0]
-        current = plan.static_of[0]
-        refused = 0
-        promise = Promise("response", self.stage)
         reported = time.monotonic()
-        while len(done) < total:
+        while len(sink.done) < len(plan):
             if cycle >= limit:
-                raise plan.timeout(self.stage, len(accepted), len(done), cycle)
-
-            source_stall = sink_stall = False
-            if plan.stall:
-                random = xorshift32(random)
-                source_stall = random < source_threshold
-                random = xorshift32(random)
-                sink_stall = random < sink_threshold
-
-            if not offered and len(accepted) < total:
-                wanted = plan.static_of[len(accepted)]
-                if wait:
-                    wait -= 1
-                elif (wanted == current or len(accepted) == len(done)) and not source_stall:
-                    if wanted != current:
-                        self._set_statics(plan.static_sets[wanted])
-                        current = wanted
-                    offer(plan.messages[len(accepted)])
-                    offered = True
-            ready = refused >= plan.sink_delays[len(done)] and not sink_stall
-            ostream.rdy @= ready
-
+                raise plan.timeout(self.stage, len(source.accepted), len(sink.done), cycle)
+            source_stalls, sink_stalls = next(stalls)
+            source.drive(len(sink.done), source_stalls)
+            sink.drive(sink_stalls)
             settle()
             if trace:
                 trace(cycle, self._line_trace())
-            fired = offered and bool(istream.rdy)
-            if fired:
-                accepted.append(cycle)
-            promise.check(ostream, len(done), cycle)
-            if ostream.val:
-                if not ready:
-                    refused += 1
-                elif len(done) == len(accepted):
-                    raise UnexpectedResponse.at(len(done), cycle, self.stage)
-                else:
-                    responses.append(int(ostream.msg.to_bits()))
-                    done.append(cycle)
-                    refused = 0
-                    limit = plan.limit(self.stage, cycle)
+            accepted = source.sample(cycle)
+            responded = sink.sample(cycle, len(source.accepted))
             edge()
-            if fired:
-                offer(None)
-                offered = False
+            if accepted:
+                source.withdraw()
+            if accepted or responded:
                 limit = plan.limit(self.stage, cycle)
-                if len(accepted) < total:
-                    wait = plan.source_delays[len(accepted)]
             cycle += 1
             if progress and time.monotonic() - reported > PROGRESS_SECONDS:
-                progress(len(done), total)
+                progress(len(sink.done), len(plan))
                 reported = time.monotonic()
-        ostream.rdy @= 1
+        self._drain(sink, cycle)
+        return sink.responses, source.accepted, sink.done
+
+    def _drain(self, sink: Sink, cycle: int) -> None:
+        """Run a few cycles more, from this one on, in which no response may come."""
+        sink.ostream.rdy @= 1
         for late in range(cycle, cycle + DRAIN_CYCLES):
-            settle()
-            if ostream.val:
-                raise UnexpectedResponse.at(total, late, self.stage)
-            edge()
-        return responses, accepted, done
+            self._settle()
+            if sink.ostream.val:
+                raise UnexpectedResponse.at(len(sink.done), late, self.stage)
+            self._edge()
 
     def _set_statics(self, values: tuple[int, ...]) -> None:
         for (name, _), value in zip(self.ports.statics, values, strict=True):
