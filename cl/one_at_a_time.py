@@ -16,7 +16,7 @@ import itertools
 from pymtl3 import *
 
 from ..fl.status import Status
-from ..rtl.messages import declare_streams, mk_modexp_req, mk_modexp_resp, mk_product_req
+from ..rtl.messages import declare_streams, mk_keyed_req, mk_modexp_req, mk_modexp_resp, mk_product_req
 
 
 class OneAtATimeCL(Component):
@@ -135,3 +135,25 @@ def exponentiation_cl(nbits, inspect, power, cycles, Request=None, loads=0, load
     return OneAtATimeCL(
         Request or mk_modexp_req(nbits), Response, serve, False, waits=waits if loads else None
     )
+
+
+def stepped_mod_exp_cl(nbits, inspect, work, given=(), loads=0, loads_all=False):
+    """A machine that does the work of the generator `work(base, exp, mod, *given)` for valid operands, whose
+    status `inspect(base, mod)` is OK; given: names and bits of the numbers after the modulus. It examines
+    valid operands for `loads` cycles before it accepts them, and with `loads_all` also invalid ones.
+    """
+    Request = mk_keyed_req(nbits, given) if given else mk_modexp_req(nbits)
+    Response = mk_modexp_resp(nbits)
+    names = ("base", "exp", "mod", *(name for name, _ in given))
+
+    def serve(msg, _):
+        status = inspect(int(msg.base), int(msg.mod))
+        if status != Status.OK:
+            return Response(int(status), 0), 1
+        result, cycles = counted(work(*(int(getattr(msg, name)) for name in names)))
+        return Response(int(status), result), cycles
+
+    def waits(msg):
+        return loads if loads_all or inspect(int(msg.base), int(msg.mod)) == Status.OK else 0
+
+    return OneAtATimeCL(Request, Response, serve, False, waits=waits if loads else None)

@@ -26,10 +26,12 @@ longer, which costs a digit, and one more step ends the product, which is then {
 the same with n + w for n.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..errors import BadInput, bits, require_nbits, shown
 from .montgomery import Montgomery
+from .words import words_of
 
 DIGIT_NBITS = range(4, 209)  # legal w
 DELAYS = (0, 1)  # legal d
@@ -83,6 +85,26 @@ class ScaledShape:
         is delayed.
         """
         return self.ndigits + 1 + self.quotient_delay
+
+    def words(self, x: int) -> list[int]:
+        """The digits of a number, lowest first."""
+        return words_of(x, self.digit_nbits, self.ndigits)
+
+
+def word_step(
+    shape: ScaledShape, s: list[int], q: int, m_prime: list[int], digit: int, b: list[int]
+) -> Iterator[int]:
+    """S <- floor(S / 2^w) + q * M' + digit * B without a quotient delay, a word of w bits at a time from the
+    lowest: yields the index of each word that has been added. S has a word more than M' and B.
+    """
+    w, carry = shape.digit_nbits, 0
+    for j, (m_j, b_j) in enumerate(zip(m_prime, b, strict=True)):
+        total = s[j + 1] + q * m_j + digit * b_j + carry
+        carry = total >> w
+        s[j] = total & ((1 << w) - 1)
+        if j == shape.ndigits - 1:
+            s[j + 1] = carry
+        yield j
 
 
 class ScaledMontgomery:

@@ -6,9 +6,11 @@ requires 2m < R, which is not enough: a product of operands below 2m is below 2m
 support moduli of k*s - 2 bits. Within the steps A < y + m (1 + 1/(2^k - 1)) < R.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..errors import BadInput, bits, require_nbits, shown
+from .words import number_of, words_of
 
 DIGIT_NBITS = range(2, 33)  # legal k
 LEAST_WORDS = 2  # the first and the last element are different
@@ -61,7 +63,27 @@ class SystolicShape:
 
     def words(self, x: int) -> list[int]:
         """The words of a number, lowest first."""
-        return [x >> (self.digit_nbits * j) & ((1 << self.digit_nbits) - 1) for j in range(self.nwords)]
+        return words_of(x, self.digit_nbits, self.nwords)
+
+    def number(self, words: Sequence[int]) -> int:
+        """The number of these words."""
+        return number_of(words, self.digit_nbits)
+
+
+def step(shape: SystolicShape, a: list[int], x_i: int, u_i: int, y: list[int], m: list[int]) -> Iterator[int]:
+    """a <- (a + x_i * y + u_i * m) / 2^k, a word at a time from the lowest: yields the index of each word that
+    has been added. Its sum is word j - 1 of the new a, and a carry.
+    """
+    k, last = shape.digit_nbits, shape.nwords - 1
+    mask, carry = (1 << k) - 1, 0
+    for j in range(shape.nwords):
+        total = a[j] + x_i * y[j] + u_i * m[j] + carry
+        carry = total >> k
+        if j:
+            a[j - 1] = total & mask
+        if j == last:
+            a[j] = carry
+        yield j
 
 
 def product(shape: SystolicShape, x: int, y: int, m: int) -> int:
@@ -70,18 +92,12 @@ def product(shape: SystolicShape, x: int, y: int, m: int) -> int:
     for operand in (x, y):
         if not 0 <= operand < 2 * m:
             raise BadInput(f"{shown(operand)} is outside 0..2m-1 for m = {shown(m)}: reduce it modulo m")
-    k = shape.digit_nbits
-    mask = (1 << k) - 1
+    mask = (1 << shape.digit_nbits) - 1
     inverse = shape.inverse(m)
     y_words, m_words = shape.words(y), shape.words(m)
     a = [0] * shape.nwords
     for x_i in shape.words(x):
         u_i = (a[0] + x_i * y_words[0]) * inverse & mask
-        carry = 0
-        for j in range(shape.nwords):
-            total = a[j] + x_i * y_words[j] + u_i * m_words[j] + carry
-            carry = total >> k
-            if j:
-                a[j - 1] = total & mask
-        a[-1] = carry
-    return sum(word << (k * j) for j, word in enumerate(a))
+        for _ in step(shape, a, x_i, u_i, y_words, m_words):
+            pass
+    return shape.number(a)
