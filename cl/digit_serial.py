@@ -1,5 +1,5 @@
-"""SerialModExpCL and SerialExpCL: cycle-level twins of the digit-serial processors, of paper 003 and of our
-own, with their formulas.
+"""Formulas for the cycles of the digit-serial processors, of paper 003 and of our own; serial_mod_exp.py and
+serial_exp.py have their models.
 
 SerialModExp, with M = ceil((K + 3) / S) digits and an exponent of len bits:
 
@@ -15,14 +15,21 @@ squarings:
     an exponentiation:  k + M + doublings (M + 2) + (s + 3 + 2 len) P + 1 + (M + 2) + 2 (M + 2) + M + 1
 """
 
-from functools import partial
-
-from ..fl.mod_exp import mod_exp
 from ..fl.multipliers.digit_serial import SerialShape
 from ..fl.multipliers.scaled_serial import ScaledSerialShape
-from ..rtl.messages import mk_keyed_req
-from .one_at_a_time import exponentiation_cl
 from .timing import montgomery_status
+
+
+def serial_product_cycles(shape: SerialShape) -> int:
+    """Cycles of a product: loading A into its register, computing 2B + N, the pipeline latency, and the
+    additions.
+    """
+    return 2 * shape.ndigits + 2 + shape.nsteps * shape.ndigits
+
+
+def scaled_serial_product_cycles(shape: ScaledSerialShape) -> int:
+    """Cycles of a product: one per group for the words of x, and one per word of each step."""
+    return shape.groups + shape.scaled.nsteps * shape.nwords
 
 
 def serial_products(processors: int, exp: int) -> int:
@@ -35,7 +42,7 @@ def serial_mod_exp_cycles(shape: SerialShape, processors: int, base: int, exp: i
     """Cycles of SerialModExp."""
     if montgomery_status(base, mod):
         return 1
-    return serial_products(processors, exp) * shape.product_cycles + 2 * shape.ndigits + 1
+    return serial_products(processors, exp) * serial_product_cycles(shape) + 2 * shape.ndigits + 1
 
 
 def serial_exp_products(shape: ScaledSerialShape, exp: int) -> int:
@@ -52,22 +59,4 @@ def serial_exp_cycles(shape: ScaledSerialShape, base: int, exp: int, mod: int) -
     words = shape.nwords
     set_up = shape.digit_nbits + words + shape.doublings * (words + 2)
     way_out = 1 + 3 * (words + 2) + words + 1
-    return set_up + serial_exp_products(shape, exp) * shape.product_cycles + way_out
-
-
-def SerialModExpCL(shape, processors, given):
-    """The twin of SerialModExp. It ignores the given numbers, because it computes them itself."""
-    return exponentiation_cl(
-        shape.nbits,
-        montgomery_status,
-        partial(mod_exp, domain="redundant", nbits=shape.nbits),
-        partial(serial_mod_exp_cycles, shape, processors),
-        mk_keyed_req(shape.nbits, given),
-        loads=shape.ndigits,
-    )
-
-
-def SerialExpCL(shape):
-    """The twin of SerialExp."""
-    power, cycles = partial(mod_exp, schedule="always"), partial(serial_exp_cycles, shape)
-    return exponentiation_cl(shape.nbits, montgomery_status, power, cycles, loads=shape.nwords)
+    return set_up + serial_exp_products(shape, exp) * scaled_serial_product_cycles(shape) + way_out

@@ -92,6 +92,21 @@ def counted(work):
             return end.value, cycles
 
 
+def together(*works):
+    """The work of generators at the same time, which ends with the last of them; returns their results."""
+    results, running = [None] * len(works), dict(enumerate(works))
+    while running:
+        for place, work in list(running.items()):
+            try:
+                next(work)
+            except StopIteration as end:
+                results[place] = end.value
+                del running[place]
+        if running:
+            yield
+    return results
+
+
 def product_cl(nbits, timing, product):
     """The twin of a product unit that returns `product(a, b, modulus)` after the cycles of its timing."""
 

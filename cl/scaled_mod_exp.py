@@ -23,7 +23,7 @@ from ..rtl.messages import (
     trace_conversions,
 )
 from .mod_exp import doublings
-from .one_at_a_time import OneAtATimeCL, counted
+from .one_at_a_time import OneAtATimeCL, counted, together
 from .systolic import Wavefront, alignment, bits_of, into, shifted_at_once, systolic_exp_cycles
 from .timing import montgomery_status
 
@@ -129,13 +129,15 @@ class ScaledModExpCL(Component):
             base, mod = int(msg.base), int(msg.mod)
             if status := montgomery_status(base, mod):
                 return Entered(int(status), 0, 0, msg.exp, 0, mod), 1
-            works = (
-                doublings(int(mod != 1), mod, wide, doublings_per_cycle),
-                doublings(base, mod, wide, doublings_per_cycle),
-                halvings(1, mod, shape.scale_nbits, halvings_per_cycle),
+            numbers, cycles = counted(
+                together(
+                    doublings(int(mod != 1), mod, wide, doublings_per_cycle),
+                    doublings(base, mod, wide, doublings_per_cycle),
+                    halvings(1, mod, shape.scale_nbits, halvings_per_cycle),
+                )
             )
-            (one, base, m_prime), cycles = zip(*map(counted, works), strict=True)
-            return Entered(int(status), one, base, msg.exp, m_prime, mod), max(cycles)
+            one, base, m_prime = numbers
+            return Entered(int(status), one, base, msg.exp, m_prime, mod), cycles
 
         def exponentiate(msg, _):
             if msg.status != Status.OK:

@@ -21,12 +21,11 @@ Our own machine, on a scaled modulus of L digits, has P = 2 (L + 1) and takes 2 
 """
 
 from functools import partial
-from itertools import zip_longest
 
 from ..fl.multipliers.scaled import ScaledShape
 from ..fl.multipliers.systolic import SystolicShape, step
 from ..fl.status import Status
-from .one_at_a_time import stepped_cl, stepped_mod_exp_cl
+from .one_at_a_time import stepped_cl, stepped_mod_exp_cl, together
 from .timing import FixedTiming, montgomery_status
 
 
@@ -200,7 +199,7 @@ def SystolicModExpCL(shape, given):
 
         def control():
             zeros = alignment(shape.nbits - exp.bit_length(), shifted_at_once(shape.nbits, shape.digit_nbits))
-            yield from zip_longest(product(x, enter), zeros)
+            yield from together(product(x, enter), zeros)
             for bit in bits_of(exp):
                 yield from product(power, into(power))
                 yield from product(x, into(power if bit else None))

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from functools import partial
 
 from ...cl.digit_serial import (
-    SerialExpCL,
-    SerialModExpCL,
     serial_exp_cycles,
     serial_exp_products,
     serial_mod_exp_cycles,
@@ -16,6 +14,8 @@ from ...cl.digit_serial import (
 from ...cl.fixed_mod_exp import FixedModExpCL
 from ...cl.fold_exp import FoldExpCL, fold_exp_cycles, scanned
 from ...cl.scaled_mod_exp import ScaledModExpCL, scaled_mod_exp_cycles
+from ...cl.serial_exp import SerialExpCL
+from ...cl.serial_mod_exp import SerialModExpCL
 from ...cl.systolic import SystolicModExpCL, systolic_interval, systolic_mod_exp_cycles
 from ...cl.timing import Dependence, given_cycles
 from ...cl.tiny_exp import TinyExpCL, tiny_exp_cycles, tiny_products

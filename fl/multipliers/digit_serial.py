@@ -1,5 +1,4 @@
-"""Digit-serial processor of paper 003: Montgomery's product by additions of digits, with its widths and
-cycles.
+"""Digit-serial processor of paper 003: Montgomery's product by additions of digits, its widths, and the power.
 
 U <- (U + V) / 2 is repeated K + 3 times, where V is 0, 2B, N or 2B + N, depending on a bit of A and the
 lowest bit of U (Algorithm 17.1.1 as implemented in section 17.2), so R = 2^(K + 2). An addition takes M =
@@ -10,6 +9,7 @@ same at its widths, but one bit short if S divides K + 2.
 from dataclasses import dataclass
 
 from ..errors import BadInput, bits, require_nbits
+from .bit_by_bit import reduced
 
 LEAST_DIGIT = 2
 DIGIT_NBITS = range(LEAST_DIGIT, 1025)  # legal S
@@ -48,13 +48,6 @@ class SerialShape:
         """The number of additions of a product."""
         return self.nbits + 3
 
-    @property
-    def product_cycles(self) -> int:
-        """Cycles of a product: loading A into its register, computing 2B + N, the pipeline latency, and the
-        additions.
-        """
-        return 2 * self.ndigits + 2 + self.nsteps * self.ndigits
-
 
 def widest_digit(nbits: int) -> int:
     """The widest digit with which a word still has enough digits."""
@@ -68,3 +61,17 @@ def product(nbits: int, a: int, b: int, n: int) -> int:
     for i in range(nbits + 3):
         u = (u + v[2 * (a >> i & 1) + (u & 1)]) >> 1
     return u
+
+
+def power(nbits: int, base: int, exp: int, n: int) -> int:
+    """base^exp modulo n by the products P and Z from the lowest bit of the exponent (Algorithm 17.1.2), for an
+    odd n and a base below n.
+    """
+    square = 4 ** (nbits + 2) % n
+    p, z = product(nbits, 1, square, n), product(nbits, base, square, n)
+    while exp:
+        if exp & 1:
+            p = product(nbits, p, z, n)
+        z = product(nbits, z, z, n)
+        exp >>= 1
+    return reduced(product(nbits, p, 1, n), n)

@@ -14,6 +14,7 @@ complete it.
 from dataclasses import dataclass
 
 from ..errors import BadInput, bits
+from .bit_by_bit import reduced
 from .scaled import ScaledShape
 
 LEAST_WORDS = 3  # a step must write a word before the next step reads it
@@ -80,7 +81,38 @@ class ScaledSerialShape:
         """The number of doublings from 1 to R * 2^t."""
         return self.scaled.wide + (self.scaled.wide >> self.squarings)
 
-    @property
-    def product_cycles(self) -> int:
-        """Cycles of a product: one per group for the words of x, and one per word of each step."""
-        return self.groups + self.scaled.nsteps * self.nwords
+
+def inverse_step(c: int, rest: int, n: int, place: int) -> tuple[int, int]:
+    """One bit of c = -n^-1 modulo a power of 2: c * n + 1 is rest * 2^place before, and a place more after."""
+    if rest & 1:
+        return c | 1 << place, (rest + n) >> 1
+    return c, rest >> 1
+
+
+def product(shape: ScaledSerialShape, a: int, b: int, m_prime: int) -> int:
+    """a * b / R modulo M, a digit of a at a time, with a digit 0 at the end."""
+    k = shape.digit_nbits
+    mask, u = (1 << k) - 1, 0
+    for i in range(shape.scaled.nsteps):
+        u = (u >> k) + (u & mask) * m_prime + (a >> (k * i) & mask) * b
+    return u
+
+
+def power(shape: ScaledSerialShape, base: int, exp: int, n: int) -> int:
+    """base^exp modulo n by the steps of the machine, for an odd n and a base below n."""
+    k, c, rest = shape.digit_nbits, 0, 1
+    for place in range(k):
+        c, rest = inverse_step(c, rest, n, place)
+    m_prime, y = (c * n + 1) >> k, 1
+    for _ in range(shape.doublings):
+        y = reduced(2 * y, n)
+    for _ in range(shape.squarings):
+        y = product(shape, y, y, m_prime)
+    x, y = product(shape, base, y, m_prime), product(shape, 1, y, m_prime)
+    for place in reversed(range(exp.bit_length())):
+        y = product(shape, y, y, m_prime)
+        if exp >> place & 1:
+            y = product(shape, x, y, m_prime)
+    v = product(shape, 1 << k, y, m_prime)
+    q = v * c & (1 << k) - 1
+    return reduced(reduced((v + q * n) >> k, n), n)

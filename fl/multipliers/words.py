@@ -12,3 +12,12 @@ def words_of(x: int, nbits: int, count: int) -> list[int]:
 def number_of(words: Sequence[int], nbits: int) -> int:
     """The number of these words."""
     return sum(word << (nbits * j) for j, word in enumerate(words))
+
+
+def shifted(words: Sequence[int], above: int, nbits: int, places: int) -> list[int]:
+    """The words shifted right by some bits, with the low bits of the next word above at the top."""
+    low = (1 << places) - 1
+    following = (*words[1:], above)
+    return [
+        word >> places | (upper & low) << nbits - places for word, upper in zip(words, following, strict=True)
+    ]

@@ -3,9 +3,10 @@ integers.
 """
 
 from hypothesis import strategies as st
+from modexlab.fl.multipliers import digit_serial, scaled_serial
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape, word_step
 from modexlab.fl.multipliers.systolic import SystolicShape, step
-from modexlab.fl.multipliers.words import number_of, words_of
+from modexlab.fl.multipliers.words import number_of, shifted, words_of
 
 from tests.harness import any_odd, any_word, draws
 
@@ -17,6 +18,9 @@ def test_words(nbits, data):
     words = words_of(x, nbits, count)
     assert len(words) == count and max(words) < 1 << nbits
     assert number_of(words, nbits) == x
+    places, above = data.draw(st.integers(0, nbits)), data.draw(any_word(nbits))
+    right = (x | above << nbits * count) >> places
+    assert shifted(words, above, nbits, places) == words_of(right, nbits, count)
 
 
 @draws(200, st.integers(2, 20), st.integers(2, 9), st.data())
@@ -49,3 +53,29 @@ def test_steps_on_a_scaled_modulus(nbits, w, data):
     assert product < 2 * arithmetic.m
     assert (product << shape.wide) % n == x * y % n
     assert product == arithmetic.digit_serial(x, y)
+
+
+@draws(100, st.integers(1, 60), st.data())
+def test_powers_of_paper_003(nbits, data):
+    n = data.draw(any_odd(nbits))
+    base, exp = data.draw(st.integers(0, n - 1)), data.draw(any_word(nbits))
+    assert digit_serial.power(nbits, base, exp, n) == pow(base, exp, n)
+
+
+@draws(100, st.integers(4, 12), st.integers(2, 4), st.data())
+def test_powers_of_serial(k, digits, data):
+    """Our processor: R^2 by doublings and squares, and the way out by the inverse of the modulus."""
+    nbits = data.draw(st.integers(k * digits * 2, 60 + k * digits * 2))  # for three words
+    shape = scaled_serial.ScaledSerialShape(nbits, k * digits, k)
+    n = data.draw(any_odd(nbits))
+    base, exp = data.draw(st.integers(0, n - 1)), data.draw(any_word(nbits))
+    assert scaled_serial.power(shape, base, exp, n) == pow(base, exp, n)
+
+
+@draws(100, any_odd(40), st.integers(0, 40))
+def test_inverse_bit_by_bit(n, nbits):
+    c, rest = 0, 1
+    for place in range(nbits):
+        c, rest = scaled_serial.inverse_step(c, rest, n, place)
+        assert c * n + 1 == rest << place + 1
+    assert c < 1 << nbits

@@ -5,6 +5,7 @@ by digit.
 from collections.abc import Callable
 from typing import Any
 
+from ....cl.digit_serial import scaled_serial_product_cycles, serial_product_cycles
 from ....cl.timing import FixedTiming
 from ....fl.multipliers.digit_serial import LEAST_DIGIT, SerialShape, widest_digit
 from ....fl.multipliers.scaled_serial import ScaledSerialShape
@@ -34,14 +35,14 @@ def shape_of(nbits: int, values: Values) -> SerialShape:
     return SerialShape(nbits, values[DIGIT_NBITS.name])
 
 
-def of_shape(shape_of: Callable[[int, Values], Any]) -> Callable[[int, Values], Unit]:
+def of_shape(
+    shape_of: Callable[[int, Values], Any], cycles: Callable[[Any], int]
+) -> Callable[[int, Values], Unit]:
     """The cycles of a product; there is no unit apart from the machine."""
-    return lambda nbits, values: within_machine(
-        IN_MEMORIES, FixedTiming(shape_of(nbits, values).product_cycles)
-    )
+    return lambda nbits, values: within_machine(IN_MEMORIES, FixedTiming(cycles(shape_of(nbits, values))))
 
 
-DIGIT_SERIAL = Multiplier("DigitSerial", (DIGIT_NBITS,), of_shape(shape_of))
+DIGIT_SERIAL = Multiplier("DigitSerial", (DIGIT_NBITS,), of_shape(shape_of, serial_product_cycles))
 
 
 # ---- on a scaled modulus
@@ -71,4 +72,6 @@ def words_of(nbits: int, values: Values) -> ScaledSerialShape:
     return ScaledSerialShape(nbits, values[WORD_NBITS.name], values[STEP_NBITS.name])
 
 
-WORD_SERIAL = Multiplier("WordSerial", (WORD_NBITS, STEP_NBITS), of_shape(words_of))
+WORD_SERIAL = Multiplier(
+    "WordSerial", (WORD_NBITS, STEP_NBITS), of_shape(words_of, scaled_serial_product_cycles)
+)
