@@ -1,6 +1,9 @@
-"""TinyExpCL: the cycle-level twin of TinyExp, and its formula.
+"""TinyExpCL: the cycle-level model of TinyExp, and its formula.
 
-A pass over the n bits takes n / k cycles, a product 2 n + 1 passes (n + 1 if a pass is one cycle), and each
+The model makes the passes of the machine, a digit of k bits in each cycle. No number of cycles is given: they
+follow from the passes, and tests compare them with the formula and with RTL.
+
+In the formula a pass over the n bits takes n / k cycles, a product 2 n + 1 passes (n + 1 if a pass is one cycle), and each
 leading bit of the exponent down to its highest 1 takes one cycle:
 
     n - len + 1 + products n / k (2 n + 1) + 1    where len is at least 1, and products are len + ones
@@ -11,8 +14,9 @@ cycle after it is accepted. Every request is accepted after two passes.
 
 from functools import partial
 
-from ..fl.mod_exp import mod_exp, operand_status
-from .one_at_a_time import exponentiation_cl
+from ..fl.mod_exp import operand_status
+from ..fl.multipliers.bit_by_bit import add_signed, double_signed
+from .one_at_a_time import stepped_mod_exp_cl
 
 tiny_status = partial(operand_status, odd_only=False, reduced_only=True)
 
@@ -37,12 +41,38 @@ def tiny_exp_cycles(nbits: int, digit_nbits: int, full_scan: bool, base: int, ex
 
 
 def TinyExpCL(nbits, digit_nbits, full_scan):
-    """The twin of TinyExp."""
-    return exponentiation_cl(
-        nbits,
-        tiny_status,
-        mod_exp,
-        partial(tiny_exp_cycles, nbits, digit_nbits, full_scan),
-        loads=2 * (nbits // digit_nbits),
-        loads_all=True,
-    )
+    """The model of TinyExp."""
+    ndigits = nbits // digit_nbits
+
+    def one_pass():
+        for _ in range(ndigits):
+            yield
+
+    def product(x, y, mod):
+        p = 0
+        for place in reversed(range(nbits)):
+            p = double_signed(p, mod)
+            if ndigits > 1:  # otherwise one cycle doubles and adds
+                yield from one_pass()
+            p = add_signed(p, y if x >> place & 1 else 0, mod)
+            yield from one_pass()
+        yield from one_pass()  # the result, reduced, takes the place of r
+        return p + mod if p < 0 else p
+
+    def power(base, exp, mod):
+        r, place = 1, nbits - 1
+        yield  # the last digit of the base is compared
+        if not full_scan:
+            while place and not exp >> place & 1:
+                place -= 1
+                yield
+            yield  # the highest 1 is seen, or the lowest bit
+        for bit in (exp >> i & 1 for i in reversed(range(place + 1))):
+            r = yield from product(r, r, mod)
+            if bit or full_scan:
+                multiplied = yield from product(r, base, mod)
+                r = multiplied if bit else r
+        return r
+
+    # one pass opens the words, and one compares the base with the modulus
+    return stepped_mod_exp_cl(nbits, tiny_status, power, loads=2 * ndigits, loads_all=True)

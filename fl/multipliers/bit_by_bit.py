@@ -8,7 +8,9 @@
     mm_red         004, Algorithm 1                       z / R mod n
     shift_sub      004, Algorithm 5, lines 4 to 9         product and a for the next bit of b
     ss_mul         004, Algorithm 5                       a b mod n        from the lowest bit of b
-    interleaved    Blakley 1983; `tiny`                   x y mod n        from the highest bit of x
+    interleaved    Blakley 1983                           x y mod n        from the highest bit of x
+    interleaved_signed
+                   `tiny`                                 the same, with a sum that may be negative
     power_mm_red, power_mm_mul, power_ss_mul
                    004, Algorithms 2, 4 and 6             base^exp mod n
 
@@ -69,6 +71,24 @@ def interleaved(x: int, y: int, n: int, nbits: int) -> int:
         product = 2 * product + (x >> i & 1) * y
         product = reduced(reduced(product, n), n)
     return product
+
+
+def double_signed(p: int, n: int) -> int:
+    """2 p modulo n, from -n to n - 1 like p; its sign says whether n is added or subtracted."""
+    return 2 * p + (n if p < 0 else -n)
+
+
+def add_signed(p: int, addend: int, n: int) -> int:
+    """p + addend modulo n in the same range, for an addend below n."""
+    return p + addend - (0 if p < 0 else n)
+
+
+def interleaved_signed(x: int, y: int, n: int, nbits: int) -> int:
+    """x y mod n for y < n, without a comparison."""
+    p = 0
+    for i in reversed(range(nbits)):
+        p = add_signed(double_signed(p, n), (x >> i & 1) * y, n)
+    return p + n if p < 0 else p
 
 
 # ---- exponentiation, from the lowest bit of the exponent

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from modexlab.fl.multipliers.bit_by_bit import (
     add_red,
     interleaved,
+    interleaved_signed,
     mm_red,
     mont_mul_rem,
     power_mm_mul,
@@ -61,12 +62,14 @@ def test_montgomery(case):
 def test_plain_corner(case):
     nbits, x, y, n = case
     assert ss_mul(x % n, y % n, n) == interleaved(x, y % n, n, nbits) == x * y % n
+    assert interleaved_signed(x, y % n, n, nbits) == x * y % n
 
 
 @given(operands(odd=False))
 def test_plain(case):
     nbits, x, y, n = case
     assert ss_mul(x % n, y, n) == interleaved(x, y, n, nbits) == x * y % n
+    assert interleaved_signed(x, y, n, nbits) == x * y % n
 
 
 @given(operands(), st.integers(0, 2**40))
