@@ -1,18 +1,18 @@
-"""HeapMontCL: the cycle-level twin of HeapMont, and its formula.
+"""HeapMontCL: the cycle-level model of HeapMont, and its formula.
 
 latency of a product:  loads + adds + L + d          d: quotient delay, L = d + 1 + ceil((nbits + 2) / w)
 interval:              the same, or with two streams max(loads, adds) + L + d
 
+The model has no number of steps: its digits give them.
 """
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 from pymtl3 import *
 
-from ..fl.multipliers.montgomery import Montgomery
-from ..fl.multipliers.scaled import ScaledShape
+from ..fl.multipliers.scaled import ScaledShape, first_state
 from ..rtl.messages import declare_product_ports
-from .one_at_a_time import product_cl
 from .timing import NONE, Factors, UnitTiming
 
 
@@ -50,80 +50,70 @@ class HeapMontTiming(UnitTiming):
         return self.latency(mod=mod) + self.interval()
 
 
-def HeapMontCL(nbits, digit_nbits=16, rows="radix-4", quotient_delay=0, streams=1, loads=1, adds=1):
-    """The twin of HeapMont; the cycles do not depend on the kind of rows."""
-    timing = HeapMontTiming(nbits, digit_nbits, quotient_delay, streams, loads, adds)
-    shape = timing.shape
+class HeapMontCL(Component):
+    """The model of HeapMont. A product is digits that a step each takes, until none is left; then the pair in
+    the state is added up. The first step of the next product waits until the pair has left.
 
-    def product(a, b, m_prime):
-        # a product depends on N only through M = M' * 2^(ones of M) - 1
-        return Montgomery((m_prime << shape.scale_nbits) - 1, shape.ndigits * digit_nbits).unreduced(a, b)
-
-    if streams == 2:
-        return TwoStreamsCL(shape.wide, product, timing)
-    return product_cl(shape.wide, timing, product)
-
-
-class TwoStreamsCL(Component):
-    """A unit with two streams: it accepts the next product in the last step of the current one, and starts
-    its first step when the pair of the current one has been read.
+    With one stream, a product is accepted when the state is free, with two streams already in the last step
+    of the one before. The cycles do not depend on the kind of rows.
     """
 
-    def construct(s, wide, product, timing):
-        declare_product_ports(s, wide)
+    def construct(s, nbits, digit_nbits=16, rows="radix-4", quotient_delay=0, streams=1, loads=1, adds=1):
+        shape = ScaledShape(nbits, digit_nbits, quotient_delay)
+        declare_product_ports(s, shape.wide)
+        s.memory = memory = SimpleNamespace(digits=[], b=0, m_prime=0, state=first_state(shape))
 
-        s.running = Wire()
-        s.loads = Wire(32)  # cycles before the first step
-        s.steps = Wire(32)  # remaining steps
-        s.first = Wire()
-        s.answer = Wire(wide)  # of the product in progress
-        s.adding = Wire()
-        s.left = Wire(32)  # cycles until the sum is available
-        s.sum = Wire(wide)
-        s.goes = Wire()
-        s.ends = Wire()
+        s.running, s.adding = Wire(), Wire()
+        s.loading = Wire(32)  # cycles until the first step
+        s.left = Wire(32)  # digits
+        s.summing = Wire(32)  # cycles until the sum is there
+        s.sum = Wire(shape.wide)
+        s.leaves, s.goes, s.ends = Wire(), Wire(), Wire()
         s.ostream.msg //= s.sum
 
         @update
         def out_val():
-            s.ostream.val @= s.adding & (s.left == 0)
+            s.ostream.val @= s.adding & (s.summing == 0)
 
         @update
         def step():
-            waits = s.first & s.adding & ~(s.ostream.val & s.ostream.rdy)
-            s.goes @= s.running & (s.loads == 0) & ~waits
-            s.ends @= s.goes & (s.steps == 1)
+            s.leaves @= s.ostream.val & s.ostream.rdy
+            s.goes @= s.running & (s.loading == 0) & (~s.adding | s.leaves)
+            s.ends @= s.goes & (s.left == 1)
 
         @update
         def in_rdy():
-            s.istream.rdy @= ~s.running | s.ends
+            s.istream.rdy @= ~s.running | s.ends if streams == 2 else ~s.running & (~s.adding | s.leaves)
 
         @update_ff
-        def work():
+        def steps():
+            if s.goes:
+                digit = memory.digits.pop(0)
+                memory.state = memory.state.step(shape, digit, memory.b, memory.m_prime)
+                s.left <<= len(memory.digits)
+            if s.ends:
+                s.sum <<= memory.state.product(shape)
+            if s.istream.val & s.istream.rdy:
+                # a digit 0 at the end, and as many more as the quotient is delayed
+                memory.digits = [*shape.words(int(s.istream.msg.a)), *[0] * (1 + quotient_delay)]
+                memory.b, memory.m_prime = int(s.istream.msg.b), int(s.modulus)
+                memory.state = first_state(shape)
+                s.left <<= len(memory.digits)
+
+        @update_ff
+        def phases():
             if s.reset:
                 s.running <<= 0
                 s.adding <<= 0
             else:
-                if s.goes:
-                    s.steps <<= s.steps - 1
-                    s.first <<= 0
-                elif s.running & (s.loads != 0):
-                    s.loads <<= s.loads - 1
+                s.running <<= (s.istream.val & s.istream.rdy) | (s.running & ~s.ends)
+                s.adding <<= s.ends | (s.adding & ~s.leaves)
+                s.loading <<= s.loading - 1 if s.running & (s.loading != 0) else s.loading
+                s.summing <<= s.summing - 1 if s.adding & (s.summing != 0) else s.summing
                 if s.ends:
-                    s.running <<= 0
-                    s.adding <<= 1
-                    s.left <<= timing.adds - 1
-                    s.sum <<= s.answer
-                elif s.adding & (s.left != 0):
-                    s.left <<= s.left - 1
-                elif s.ostream.rdy:
-                    s.adding <<= 0
+                    s.summing <<= adds - 1
                 if s.istream.val & s.istream.rdy:
-                    s.answer <<= product(int(s.istream.msg.a), int(s.istream.msg.b), int(s.modulus))
-                    s.steps <<= timing.steps
-                    s.loads <<= timing.loads - 1
-                    s.first <<= 1
-                    s.running <<= 1
+                    s.loading <<= loads - 1
 
     def line_trace(s):
-        return f"{s.istream}({int(s.steps) if s.running else ''}{'+' if s.adding else ''}){s.ostream}"
+        return f"{s.istream}({int(s.left) if s.running else ''}{'+' if s.adding else ''}){s.ostream}"

@@ -28,6 +28,7 @@ the same with n + w for n.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import BadInput, bits, require_nbits, shown
 from .montgomery import Montgomery
@@ -107,6 +108,29 @@ def word_step(
         yield j
 
 
+class DigitState(NamedTuple):
+    """S between two steps, and the quotient digits that were found and not yet used."""
+
+    s: int
+    quotients: tuple[int, ...]
+
+    def step(self, shape: ScaledShape, digit: int, b: int, m_prime: int) -> "DigitState":
+        """The next state: S <- floor(S / 2^w) + q * M' + digit * B."""
+        w = shape.digit_nbits
+        q, *later = *self.quotients, self.s & (1 << w) - 1
+        return DigitState((self.s >> w) + q * m_prime + digit * b, tuple(later))
+
+    def product(self, shape: ScaledShape) -> int:
+        """The product after the last step."""
+        w = shape.digit_nbits
+        return self.s << w * len(self.quotients) | sum(q << w * i for i, q in enumerate(self.quotients))
+
+
+def first_state(shape: ScaledShape) -> DigitState:
+    """The state before the first step."""
+    return DigitState(0, (0,) * shape.quotient_delay)
+
+
 class ScaledMontgomery:
     """The arithmetic of one odd modulus n on its multiple m = c*n."""
 
@@ -137,16 +161,11 @@ class ScaledMontgomery:
     def digit_serial(self, a: int, b: int) -> int:
         """The same number, computed by the steps of the hardware, one digit of a after the other."""
         self._checked(a, b)
-        w = self.shape.digit_nbits
-        mask = (1 << w) - 1
-        s = 0
-        delay = self.shape.quotient_delay
-        quotients = [0] * delay  # found and not yet used
-        for i in range(self.shape.nsteps):
-            digit = a >> (w * i) & mask
-            quotients.append(s & mask)
-            s = (s >> w) + quotients.pop(0) * self.m_prime + digit * b
-        return s << w * delay | sum(q << w * i for i, q in enumerate(quotients))
+        shape, state = self.shape, first_state(self.shape)
+        for i in range(shape.nsteps):
+            digit = a >> (shape.digit_nbits * i) & (1 << shape.digit_nbits) - 1
+            state = state.step(shape, digit, b, self.m_prime)
+        return state.product(shape)
 
     def enter(self, x: int) -> int:
         """The representation of x: a number below 2m that is x*R modulo n (not modulo m, as only n matters in
