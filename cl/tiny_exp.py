@@ -40,24 +40,28 @@ def tiny_exp_cycles(nbits: int, digit_nbits: int, full_scan: bool, base: int, ex
     return scan + tiny_products(nbits, full_scan, exp) * tiny_product_cycles(nbits, digit_nbits) + 1
 
 
+def one_pass(ndigits):
+    """A pass over the digits of a number."""
+    for _ in range(ndigits):
+        yield
+
+
+def product(x, y, mod, nbits, ndigits):
+    """x y mod n by two passes, or one cycle, for each bit of x from the highest."""
+    p = 0
+    for place in reversed(range(nbits)):
+        p = double_signed(p, mod)
+        if ndigits > 1:  # otherwise one cycle doubles and adds
+            yield from one_pass(ndigits)
+        p = add_signed(p, y if x >> place & 1 else 0, mod)
+        yield from one_pass(ndigits)
+    yield from one_pass(ndigits)  # the result, reduced, takes the place of r
+    return p + mod if p < 0 else p
+
+
 def TinyExpCL(nbits, digit_nbits, full_scan):
     """The model of TinyExp."""
     ndigits = nbits // digit_nbits
-
-    def one_pass():
-        for _ in range(ndigits):
-            yield
-
-    def product(x, y, mod):
-        p = 0
-        for place in reversed(range(nbits)):
-            p = double_signed(p, mod)
-            if ndigits > 1:  # otherwise one cycle doubles and adds
-                yield from one_pass()
-            p = add_signed(p, y if x >> place & 1 else 0, mod)
-            yield from one_pass()
-        yield from one_pass()  # the result, reduced, takes the place of r
-        return p + mod if p < 0 else p
 
     def power(base, exp, mod):
         r, place = 1, nbits - 1
@@ -68,9 +72,9 @@ def TinyExpCL(nbits, digit_nbits, full_scan):
                 yield
             yield  # the highest 1 is seen, or the lowest bit
         for bit in (exp >> i & 1 for i in reversed(range(place + 1))):
-            r = yield from product(r, r, mod)
+            r = yield from product(r, r, mod, nbits, ndigits)
             if bit or full_scan:
-                multiplied = yield from product(r, base, mod)
+                multiplied = yield from product(r, base, mod, nbits, ndigits)
                 r = multiplied if bit else r
         return r
 

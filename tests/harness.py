@@ -258,6 +258,13 @@ def agreed(twin, rtl, run, stages=RTL_STAGES):
     return expected
 
 
+def agree_in_cycles(request, **levels):
+    """AssertionError that names the levels which differ in cycles."""
+    assert len(set(levels.values())) == 1, f"{request}: " + ", ".join(
+        f"{name} takes {cycles} cycles" for name, cycles in levels.items()
+    )
+
+
 def delays(rows):
     """The delay columns of a table."""
     return {

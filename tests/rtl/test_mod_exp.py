@@ -26,7 +26,7 @@ from modexlab.rtl.units.mont_mul_rem import MontMulRem
 from modexlab.rtl.units.mul_rem import MulRem
 from modexlab.rtl.units.shift_sub import ShiftSub
 
-from tests.harness import draws, parametrize, refused
+from tests.harness import agree_in_cycles, draws, parametrize, refused
 
 NBITS = 8
 STALL = Stall(seed=11, source=0.3, sink=0.4)
@@ -83,13 +83,6 @@ def cycles_of(plan, kind, request):
     return timing.mod_exp_cycles(plan, MULTIPLIERS[kind][2], *request)
 
 
-def agree(request, **levels):
-    """AssertionError that names the levels which differ in cycles."""
-    assert len(set(levels.values())) == 1, f"{request}: " + ", ".join(
-        f"{name} takes {cycles} cycles" for name, cycles in levels.items()
-    )
-
-
 def compared(kind, plan, requests):
     """Compare results with `pow`, and cycles of RTL, model and formula; with stalls the stamps of both."""
     rtl, cl, _ = MULTIPLIERS[kind]
@@ -101,7 +94,7 @@ def compared(kind, plan, requests):
         base, exp, mod = request
         status = operand_status(base, mod, odd_only=plan.odd_only, reduced_only=plan.reduced_only)
         assert answer == (status, pow(base, exp, mod) if status == Status.OK else 0), (plan, request)
-        agree(request, RTL=taken, CL=also, formula=cycles_of(plan, kind, request))
+        agree_in_cycles(request, RTL=taken, CL=also, formula=cycles_of(plan, kind, request))
     assert ran.responses == modelled.responses
     assert hardware.run(requests, stall=STALL) == twin.run(requests, stall=STALL)
 
@@ -145,7 +138,7 @@ def test_wrong_hardware_is_named():
     with pytest.raises(
         AssertionError, match=r"RTL takes (\d+) cycles, CL takes (?!\1)(\d+) .*formula takes \2 "
     ):
-        agree(
+        agree_in_cycles(
             REQUESTS[0],
             RTL=slow.latencies[0],
             CL=quick.latencies[0],
