@@ -1,8 +1,10 @@
-"""OneAtATimeCL: the cycle-level twin of any unit that works on one request at a time.
+"""OneAtATimeCL: the cycle-level model of any unit that works on one request at a time.
 
 `serve(msg, modulus)` returns the response and its cycles, from the handshake of the request to the first
-cycle in which the response is offered. A unit that is modelled step by step has a generator that does the
-work and yields once for each of these cycles (`counted`); for the others, both come from fl and timing.py.
+cycle in which the response is offered. The models of units, and of machines with a controller of their own,
+have a generator that does the work and yields once for each of these cycles (`counted`). ProgramExpCL counts
+by microinstruction, and the default model of a user's accelerator has its formula.
+
 With `overlap`, the next request is accepted in the cycle in which the response leaves, otherwise one cycle
 later. `waits(msg)` is the number of cycles for which an idle unit examines a request before it accepts it,
 and `wakes` the number after reset in which it overwrites itself.
@@ -107,49 +109,15 @@ def together(*works):
     return results
 
 
-def product_cl(nbits, timing, product):
-    """The twin of a product unit that returns `product(a, b, modulus)` after the cycles of its timing."""
-
-    def serve(a, b, modulus):
-        return product(a, b, modulus), timing.latency(a, b, modulus)
-
-    return _unit_cl(nbits, serve)
-
-
 def stepped_cl(nbits, work):
     """A product unit that does the work of the generator `work(a, b, modulus)`."""
-    return _unit_cl(nbits, lambda *operands: counted(work(*operands)))
-
-
-def _unit_cl(nbits, serve):
     Product = mk_bits(nbits)
 
-    def answer(msg, modulus):
-        product, cycles = serve(int(msg.a), int(msg.b), modulus)
+    def serve(msg, modulus):
+        product, cycles = counted(work(int(msg.a), int(msg.b), modulus))
         return Product(product), cycles
 
-    return OneAtATimeCL(mk_product_req(nbits), Product, answer, True, nbits)
-
-
-def exponentiation_cl(nbits, inspect, power, cycles, Request=None, loads=0, loads_all=False):
-    """The twin of a machine: the status is `inspect(base, mod)`, the result of valid operands `power(base,
-    exp, mod)`, and the cycles are `cycles(base, exp, mod)`. It examines valid operands for `loads` cycles
-    before it accepts them, and with `loads_all` also invalid ones.
-    """
-    Response = mk_modexp_resp(nbits)
-
-    def serve(msg, _):
-        operands = base, exp, mod = int(msg.base), int(msg.exp), int(msg.mod)
-        status = inspect(base, mod)
-        result = power(base, exp, mod) if status == Status.OK else 0
-        return Response(int(status), result), cycles(*operands)
-
-    def waits(msg):
-        return loads if loads_all or inspect(int(msg.base), int(msg.mod)) == Status.OK else 0
-
-    return OneAtATimeCL(
-        Request or mk_modexp_req(nbits), Response, serve, False, waits=waits if loads else None
-    )
+    return OneAtATimeCL(mk_product_req(nbits), Product, serve, True, nbits)
 
 
 def stepped_mod_exp_cl(nbits, inspect, work, given=(), loads=0, loads_all=False):

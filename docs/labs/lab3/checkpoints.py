@@ -52,9 +52,10 @@ def products(folder):
 
 
 def levels(folder):
-    """blakley/accelerator.py: FL and CL
+    """blakley/accelerator.py: FL, CL and the formula
 
-    `product` is one line. The unit spends a cycle for each group of bits, and one in DONE.
+    `product` is one line, and so is `cycles`. The unit stores its operands in one cycle, and spends another
+    for each group of bits. `steps` yields once for each of these cycles, and then returns the product.
     """
     student = student_module(folder / "blakley", "accelerator.py")
     for name, (a, b, m) in PRODUCTS.items():
@@ -65,6 +66,13 @@ def levels(folder):
             hardware, model = run(machine.multiplier(), stall), run(machine.build.unit.cl(NBITS), stall)
             name = f"cycles of the responses, {bits} bits in a cycle{', stalled' * bool(stall)}"
             yield Row(name, lambda model=model: list(model.done), {}, list(hardware.done))
+            yield Row(f"products at CL: {name}", lambda model=model: model.responses, {}, hardware.responses)
+        yield Row(
+            "cycles by the formula",
+            student.cycles,
+            {"nbits": NBITS, "bits_per_cycle": bits},
+            run(machine.multiplier()).latencies[0],
+        )
 
 
 def powers(folder):

@@ -1,7 +1,9 @@
 """Lab 3: a multiplier after Blakley, and the machine that computes powers with it."""
 
+from functools import partial
+
 from modexlab import Param
-from modexlab.cl.one_at_a_time import product_cl
+from modexlab.cl.one_at_a_time import stepped_cl
 from modexlab.cl.timing import FixedTiming
 from modexlab.eval.designs.control import DIRECT
 from modexlab.eval.designs.machine import Design
@@ -17,8 +19,14 @@ def product(a, b, m):
     return 0
 
 
+def steps(a, b, m, nbits, bits_per_cycle):
+    """Cycle level: the product, with a yield for each cycle before it is offered. STEP 2: replace these lines."""
+    yield
+    return 0
+
+
 def cycles(nbits, bits_per_cycle):
-    """Cycles of a product, from its request to its response. STEP 2: replace this line."""
+    """The formula: cycles of a product, from its request to its response. STEP 2: replace this line."""
     return 1
 
 
@@ -26,7 +34,8 @@ def unit(nbits, values):
     """The three levels of the multiplier at one width."""
     bits = values[BITS.name]
     timing = FixedTiming(cycles(nbits, bits))
-    return Unit(lambda nbits: Blakley(nbits, bits), lambda nbits: product_cl(nbits, timing, product), timing)
+    work = partial(steps, nbits=nbits, bits_per_cycle=bits)
+    return Unit(lambda nbits: Blakley(nbits, bits), lambda nbits: stepped_cl(nbits, work), timing)
 
 
 # residue: operands and results are below the modulus; DIRECT: no conversion, and any schedule
