@@ -4,9 +4,9 @@ The model is the pipeline of the machine: stage 1 multiplies, stage 2 folds the 
 and a chain makes residues meanwhile. A fold that needs a residue before it is made would fail; products
 begin as soon as none does. No number of cycles is given: tests compare them with the formula and with RTL.
 
-The formula counts from the handshake of the request: 1 cycle, S cycles until the first square (`lead_cycles`), two for each bit
-of the exponent, then the last fold, its sum, and T cycles for the division (`tail_cycles`; both in
-fl/multipliers/row_fold.py):
+The formula counts from the handshake of the request: 1 cycle, S cycles until the first square
+(`lead_cycles`), two for each bit of the exponent, then the last fold, its sum, and T cycles for the division
+(`tail_cycles`; both in fl/multipliers/row_fold.py):
 
     S + 2 max(len, 1) + T + 3       where len is the length of the exponent, or nbits with a full scan
 
@@ -58,8 +58,8 @@ class FoldPipeline:
                 self.table.append(self.residue)
 
     def may_start(self):
-        """Whether each fold finds its residues if products begin in this cycle: of the base and of 2^s, of b b
-        and r b, which are two words long, and from then on of factors below the bound of a fold.
+        """Whether each fold finds its residues if products begin in this cycle: the base and 2^s, then b b
+        and r b, which are two words long, and from then on products of factors below the bound of a fold.
         """
         nbits = self.shape.nbits
         widths = (nbits, nbits, 2 * nbits, 2 * nbits, self.shape.product_nbits)

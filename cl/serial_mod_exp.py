@@ -13,7 +13,7 @@ from .timing import montgomery_status
 
 
 def summed(columns, nbits, carry=0):
-    """The digits of a sum, one in each cycle from the lowest, and the carry; columns: the sum of each digit."""
+    """The digits of a sum, one in each cycle from the lowest, and the carry; columns: the sums by digit."""
     digits, mask = [], (1 << nbits) - 1
     for column in columns:
         total = column + carry

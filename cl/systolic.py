@@ -1,5 +1,5 @@
-"""SystolicMontCL and SystolicModExpCL: the cycle-level models of paper 002's multiplier and exponentiator, and
-their formulas.
+"""SystolicMontCL and SystolicModExpCL: the cycle-level models of paper 002's multiplier and exponentiator,
+and their formulas.
 
 The models are wavefronts: each step of a product is a generator that adds a word in each element of the array
 and goes to the next one in the next cycle. A product ends with its last step. No number of cycles is given:

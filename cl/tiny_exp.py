@@ -3,8 +3,8 @@
 The model makes the passes of the machine, a digit of k bits in each cycle. No number of cycles is given: they
 follow from the passes, and tests compare them with the formula and with RTL.
 
-In the formula a pass over the n bits takes n / k cycles, a product 2 n + 1 passes (n + 1 if a pass is one cycle), and each
-leading bit of the exponent down to its highest 1 takes one cycle:
+In the formula a pass over the n bits takes n / k cycles, a product 2 n + 1 passes (n + 1 if a pass is one
+cycle), and each leading bit of the exponent down to its highest 1 takes one cycle:
 
     n - len + 1 + products n / k (2 n + 1) + 1    where len is at least 1, and products are len + ones
 

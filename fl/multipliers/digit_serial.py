@@ -1,4 +1,4 @@
-"""Digit-serial processor of paper 003: Montgomery's product by additions of digits, its widths, and the power.
+"""Digit-serial processor of paper 003: Montgomery's product by additions of digits, powers, and widths.
 
 U <- (U + V) / 2 is repeated K + 3 times, where V is 0, 2B, N or 2B + N, depending on a bit of A and the
 lowest bit of U (Algorithm 17.1.1 as implemented in section 17.2), so R = 2^(K + 2). An addition takes M =
@@ -64,8 +64,8 @@ def product(nbits: int, a: int, b: int, n: int) -> int:
 
 
 def power(nbits: int, base: int, exp: int, n: int) -> int:
-    """base^exp modulo n by the products P and Z from the lowest bit of the exponent (Algorithm 17.1.2), for an
-    odd n and a base below n.
+    """base^exp modulo n by the products P and Z from the lowest bit of the exponent (Algorithm 17.1.2), for
+    an odd n and a base below n.
     """
     square = 4 ** (nbits + 2) % n
     p, z = product(nbits, 1, square, n), product(nbits, base, square, n)

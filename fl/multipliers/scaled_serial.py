@@ -83,7 +83,7 @@ class ScaledSerialShape:
 
 
 def inverse_step(c: int, rest: int, n: int, place: int) -> tuple[int, int]:
-    """One bit of c = -n^-1 modulo a power of 2: c * n + 1 is rest * 2^place before, and a place more after."""
+    """One bit of c = -n^-1 modulo a power of 2: c * n + 1 is rest * 2^place, and then of the next place."""
     if rest & 1:
         return c | 1 << place, (rest + n) >> 1
     return c, rest >> 1

@@ -71,8 +71,8 @@ class SystolicShape:
 
 
 def step(shape: SystolicShape, a: list[int], x_i: int, u_i: int, y: list[int], m: list[int]) -> Iterator[int]:
-    """a <- (a + x_i * y + u_i * m) / 2^k, a word at a time from the lowest: yields the index of each word that
-    has been added. Its sum is word j - 1 of the new a, and a carry.
+    """a <- (a + x_i * y + u_i * m) / 2^k, a word at a time from the lowest: yields the index of each word
+    that has been added. Its sum is word j - 1 of the new a, and a carry.
     """
     k, last = shape.digit_nbits, shape.nwords - 1
     mask, carry = (1 << k) - 1, 0

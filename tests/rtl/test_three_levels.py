@@ -1,5 +1,5 @@
-"""Machines with controllers of their own, and the units of arrays: RTL, cycle-level model and formula agree in
-every cycle, and a cycle more in one of them makes the comparison fail and name it.
+"""Machines with controllers of their own, and the units of arrays: RTL, cycle-level model and formula agree
+in every cycle, and a cycle more in one of them makes the comparison fail and name it.
 
 ModExp and its multipliers have the same comparison in test_mod_exp.py.
 """

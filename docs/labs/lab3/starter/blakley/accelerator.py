@@ -20,7 +20,7 @@ def product(a, b, m):
 
 
 def steps(a, b, m, nbits, bits_per_cycle):
-    """Cycle level: the product, with a yield for each cycle before it is offered. STEP 2: replace these lines."""
+    """Cycle level: the product, with a yield for each cycle before it is offered. STEP 2: replace it."""
     yield
     return 0
 
