@@ -113,17 +113,11 @@ class ScaledModExpCL(Component):
     def construct(s, shape, doublings_per_cycle, halvings_per_cycle):
         nbits, wide = shape.nbits, shape.wide
         Request, Response = mk_modexp_req(nbits), mk_modexp_resp(nbits)
-        ENTERED = (
-            ("status", STATUS_NBITS),
-            ("one", wide),
-            ("base", wide),
-            ("exp", nbits),
-            ("m_prime", nbits),
-        )
-        Entered = mk_message(f"ScaledReq_{nbits}_{wide}", (*ENTERED, ("mod", nbits)))
-        Power = mk_message(
-            f"ScaledResp_{nbits}_{wide}", (("status", STATUS_NBITS), ("result", wide), ("mod", nbits))
-        )
+        words = (("status", STATUS_NBITS), ("one", wide), ("base", wide), ("exp", nbits))
+        residues = (("m_prime", nbits), ("mod", nbits))
+        Entered = mk_message(f"ScaledReq_{nbits}_{wide}", (*words, *residues))
+        result = (("status", STATUS_NBITS), ("result", wide), ("mod", nbits))
+        Power = mk_message(f"ScaledResp_{nbits}_{wide}", result)
 
         def convert_in(msg, _):
             base, mod = int(msg.base), int(msg.mod)
