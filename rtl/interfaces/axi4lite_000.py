@@ -35,21 +35,30 @@ class Axi4Lite000(Component):
         s.irq = OutPort()
         s.key = KeyIfc(nbits, **dict(given))
 
-        s.channels = channels = Axi4LiteChannels()
-        channels.hold //= 0
-        s.writes = writes = WriteRegisters000(nbits)
-        s.machine = machine = mk_machine(nbits)
-        s.reads = reads = ReadRegisters000(nbits)
+        s.channels = Axi4LiteChannels()
+        s.channels.hold //= 0
+        s.writes = WriteRegisters000(nbits)
+        s.machine = mk_machine(nbits)
+        s.reads = ReadRegisters000(nbits)
         connect_registers(s)
-        reads.clear //= writes.start
-        reads.place //= writes.place
+        s.reads.clear //= s.writes.start
+        s.reads.place //= s.writes.place
 
-        # ---- the request: wires of their own, as Icarus takes no message with chosen and connected fields
+        s.add_request(nbits, given)
+        if is_padded(nbits):
+            s.add_padded_operation(nbits, startup, has_raw)
+        else:
+            s.add_plain_operation(nbits)
+        s.connect_operation()
+        s.add_interrupt()
 
+    def add_request(s, nbits, given):
+        """The machine's request: the message, one of the key's two exponents, and the rest of the key."""
+        # base and exponent are wires: Icarus rejects a message with fields both from a block and connected
         s.request = Wire(mk_keyed_req(nbits, given) if given else mk_modexp_req(nbits))
         s.base = Wire(nbits)
         s.exponent = Wire(nbits)
-        machine.istream.msg //= s.request
+        s.machine.istream.msg //= s.request
         s.request.base //= s.base
         s.request.exp //= s.exponent
         s.request.mod //= s.key.modulus
@@ -61,35 +70,43 @@ class Axi4Lite000(Component):
             if s.writes.decrypt:
                 s.exponent @= s.key.private
 
-        # ---- the operation
+    def add_padded_operation(s, nbits, startup, has_raw):
+        """An operation with padding or unpadding around the machine's request."""
+        channels, writes, reads, STATUS = s.channels, s.writes, s.reads, register_map(True)["STATUS"]
+        s.random = RecvIfcRTL(Bits8)
+        s.operation = operation = PaddedOperation(nbits, startup)
+        operation.starts_decrypt //= channels.wdata[STATUS.field("decrypt").low]
+        operation.starts_raw //= channels.wdata[STATUS.field("raw").low] if has_raw else 0
+        operation.decrypt //= writes.decrypt
+        operation.message //= writes.message
+        operation.message_length //= writes.length
+        operation.random //= s.random
+        operation.base //= s.base
+        operation.result //= s.machine.ostream.msg
+        operation.code //= reads.end_code
+        operation.answer //= reads.end_answer
+        operation.length //= reads.end_length
 
-        if is_padded(nbits):
-            STATUS = register_map(True)["STATUS"]
-            s.random = RecvIfcRTL(Bits8)
-            s.operation = operation = PaddedOperation(nbits, startup)
-            operation.starts_decrypt //= channels.wdata[STATUS.field("decrypt").low]
-            operation.starts_raw //= channels.wdata[STATUS.field("raw").low] if has_raw else 0
-            operation.decrypt //= writes.decrypt
-            operation.message //= writes.message
-            operation.message_length //= writes.length
-            operation.random //= s.random
-            operation.base //= s.base
-            operation.result //= machine.ostream.msg
-            operation.code //= reads.end_code
-            operation.answer //= reads.end_answer
-            operation.length //= reads.end_length
-        else:
-            s.operation = operation = RequestControl()
-            s.base //= writes.message
-            reads.end_code //= machine.ostream.msg.status
-            reads.end_answer //= machine.ostream.msg.result
-            reads.end_length //= nbits // 8
-        operation.start //= writes.start
-        connect_handshake(operation.req, machine.istream)
-        connect_handshake(operation.resp, machine.ostream)
-        operation.busy //= writes.busy
-        operation.busy //= reads.busy
-        operation.ends //= reads.ends
+    def add_plain_operation(s, nbits):
+        """An operation without padding: one request of the machine."""
+        s.operation = RequestControl()
+        s.base //= s.writes.message
+        s.reads.end_code //= s.machine.ostream.msg.status
+        s.reads.end_answer //= s.machine.ostream.msg.result
+        s.reads.end_length //= nbits // 8
+
+    def connect_operation(s):
+        """Start and end of an operation, and the handshakes with the machine."""
+        operation = s.operation
+        operation.start //= s.writes.start
+        connect_handshake(operation.req, s.machine.istream)
+        connect_handshake(operation.resp, s.machine.ostream)
+        operation.busy //= s.writes.busy
+        operation.busy //= s.reads.busy
+        operation.ends //= s.reads.ends
+
+    def add_interrupt(s):
+        """The interrupt, a level from the end of an operation until STATUS is written."""
 
         @update_ff
         def interrupt():
