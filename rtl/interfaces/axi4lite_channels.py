@@ -31,7 +31,7 @@ def connect_registers(s):
 class Axi4LiteChannels(Component):
     def construct(s, address_nbits=ADDRESS_NBITS):
         word_address_nbits = address_nbits - 2
-        s.s_axi = axi = Axi4LiteIfc(InPort, OutPort, address_nbits)
+        s.s_axi = Axi4LiteIfc(InPort, OutPort, address_nbits)
         s.hold = InPort()
         s.wen = OutPort()
         s.waddr = OutPort(word_address_nbits)
@@ -42,15 +42,20 @@ class Axi4LiteChannels(Component):
         s.rdata = InPort(WORD_NBITS)
         s.rerror = InPort()
 
-        s.aw = aw = RequestQueue(word_address_nbits)
-        s.w = w = RequestQueue(STROBE_NBITS + WORD_NBITS)
-        s.b = b = ResponseQueue(2)
-        s.ar = ar = RequestQueue(word_address_nbits)
+        s.aw = RequestQueue(word_address_nbits)
+        s.w = RequestQueue(STROBE_NBITS + WORD_NBITS)
+        s.b = ResponseQueue(2)
+        s.ar = RequestQueue(word_address_nbits)
         s.r = ResponseQueue(2 + WORD_NBITS)  # a response, and data
-        r = s.r
 
-        # ---- write
+        s.connect_write_channels(address_nbits)
+        s.add_write()
+        s.connect_read_channels(address_nbits)
+        s.add_read_response()
 
+    def connect_write_channels(s, address_nbits):
+        """The queues of the channels AW, W and B."""
+        axi, aw, w, b = s.s_axi, s.aw, s.w, s.b
         aw.recv.val //= axi.awvalid
         aw.recv.rdy //= axi.awready
         aw.recv.msg //= axi.awaddr[2:address_nbits]
@@ -67,6 +72,9 @@ class Axi4LiteChannels(Component):
         b.recv.val //= s.wen
         s.waddr //= aw.send.msg
 
+    def add_write(s):
+        """A register access when address and data are there and the response fits in its queue."""
+
         @update
         def write():
             s.wen @= s.aw.send.val & s.w.send.val & s.b.recv.rdy & ~s.hold
@@ -75,7 +83,7 @@ class Axi4LiteChannels(Component):
                 s.b.recv.msg @= SLVERR
 
         s.strobes = Wire(STROBE_NBITS)
-        s.strobes //= w.send.msg[WORD_NBITS : WORD_NBITS + STROBE_NBITS]
+        s.strobes //= s.w.send.msg[WORD_NBITS : WORD_NBITS + STROBE_NBITS]
 
         @update
         def select_bytes():
@@ -87,8 +95,9 @@ class Axi4LiteChannels(Component):
         def write_data():
             s.wdata @= s.w.send.msg[0:WORD_NBITS] & s.wmask
 
-        # ---- read
-
+    def connect_read_channels(s, address_nbits):
+        """The queues of the channels AR and R; a read is done when its response fits in the queue of R."""
+        axi, ar, r = s.s_axi, s.ar, s.r
         ar.recv.val //= axi.arvalid
         ar.recv.rdy //= axi.arready
         ar.recv.msg //= axi.araddr[2:address_nbits]
@@ -101,8 +110,11 @@ class Axi4LiteChannels(Component):
         r.recv.val //= ar.send.val
         s.raddr //= ar.send.msg
         r.recv.msg[0:WORD_NBITS] //= s.rdata
+
+    def add_read_response(s):
+        """OKAY, or SLVERR if the register cannot be read."""
         s.response = Wire(2)
-        r.recv.msg[WORD_NBITS : WORD_NBITS + 2] //= s.response
+        s.r.recv.msg[WORD_NBITS : WORD_NBITS + 2] //= s.response
 
         @update
         def respond_to_read():
