@@ -15,18 +15,17 @@ from ..messages import declare_streams, mk_bus_req, mk_bus_resp
 from ..states import states
 from .axi4lite_ifc import Axi4LiteIfc
 
+IDLE, WRITE, ANSWERED, READ, DATA, SLEEP, DONE = map(b3, range(7))
+
 
 class Axi4LiteMaster(Component):
     def construct(s, address_nbits=ADDRESS_NBITS, polled=None):
         declare_streams(s, mk_bus_req(address_nbits), mk_bus_resp())
-        s.m_axi = axi = Axi4LiteIfc(OutPort, InPort, address_nbits)
+        s.m_axi = Axi4LiteIfc(OutPort, InPort, address_nbits)
         s.irq = InPort()
 
         s.st, s.after_read = Wire(3), Wire(3)
-        IDLE, WRITE, ANSWERED, READ, DATA, SLEEP, DONE = states(
-            s.st, s.after_read, IDLE=0, WRITE=1, ANSWERED=2, READ=3, DATA=4, SLEEP=5, DONE=6
-        )
-        FIRST = IDLE if polled is None else READ
+        states(s.st, s.after_read, IDLE=0, WRITE=1, ANSWERED=2, READ=3, DATA=4, SLEEP=5, DONE=6)
         s.req = Wire(mk_bus_req(address_nbits))
         s.data = Wire(WORD_NBITS)
         s.fault = Wire()
@@ -34,9 +33,9 @@ class Axi4LiteMaster(Component):
         s.w_left = Wire()
 
         s.polls = Wire()
-        axi.awaddr //= s.req.address
-        axi.wdata //= s.req.data
-        axi.wstrb //= s.req.strobes
+        s.m_axi.awaddr //= s.req.address
+        s.m_axi.wdata //= s.req.data
+        s.m_axi.wstrb //= s.req.strobes
         s.ostream.msg.write //= s.req.write
         s.ostream.msg.data //= s.data
         s.ostream.msg.fault //= s.fault
@@ -44,9 +43,15 @@ class Axi4LiteMaster(Component):
         if polled is None:
             s.polls //= 0
             s.after_read //= DONE
-            axi.araddr //= s.req.address
+            s.m_axi.araddr //= s.req.address
         else:
-            s.poll(polled, READ, IDLE, DONE)
+            s.poll(polled)
+        s.add_handshakes()
+        s.add_controller(IDLE if polled is None else READ)
+        s.add_registers()
+
+    def add_handshakes(s):
+        """Address and data of a write are offered until each has been accepted."""
 
         @update
         def handshakes():
@@ -57,6 +62,9 @@ class Axi4LiteMaster(Component):
             s.m_axi.bready @= s.st == ANSWERED
             s.m_axi.arvalid @= s.st == READ
             s.m_axi.rready @= s.st == DATA
+
+    def add_controller(s, FIRST):
+        """The states of an access; FIRST: the state after reset."""
 
         @update_ff
         def control():
@@ -87,6 +95,9 @@ class Axi4LiteMaster(Component):
             elif s.ostream.rdy:
                 s.st <<= IDLE
 
+    def add_registers(s):
+        """The request, the channels that have yet to accept it, and the response."""
+
         @update_ff
         def payloads():
             if s.st == IDLE:
@@ -106,7 +117,7 @@ class Axi4LiteMaster(Component):
                 s.data <<= s.m_axi.rdata
                 s.fault <<= s.m_axi.rresp != OKAY
 
-    def poll(s, polled, READ, IDLE, DONE):
+    def poll(s, polled):
         """Read the slave's status after reset, until it is not busy."""
         POLLED = mk_bits(s.m_axi.araddr._dsl.Type.nbits)(polled)
 
