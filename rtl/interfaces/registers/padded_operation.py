@@ -22,16 +22,20 @@ from ...units.padding.pkcs1_unpad import Pkcs1Unpad
 from .message_padder import MessagePadder
 from .request_control import RequestControl
 
+IDLE, PAD, PADDED, UNPAD = map(b2, range(4))
+OK = Status.OK
+
 
 class PaddedOperation(Component):
     def construct(s, nbits, startup):
-        nbytes, LENGTH_NBITS = nbits // 8, clog2(nbits // 8 + 1)
+        nbytes = nbits // 8
+        length_nbits = clog2(nbytes + 1)
         s.start = InPort()
         s.starts_decrypt = InPort()
         s.starts_raw = InPort()
         s.decrypt = InPort()
         s.message = InPort(nbits)
-        s.message_length = InPort(LENGTH_NBITS)
+        s.message_length = InPort(length_nbits)
         s.random = RecvIfcRTL(Bits8)
         s.base = OutPort(nbits)
         s.req = HandshakeIfc(OutPort, InPort)
@@ -41,8 +45,21 @@ class PaddedOperation(Component):
         s.ends = OutPort()
         s.code = OutPort(STATUS_NBITS)
         s.answer = OutPort(nbits)
-        s.length = OutPort(LENGTH_NBITS)
+        s.length = OutPort(length_nbits)
 
+        s.add_units(nbits, startup)
+        s.st = Wire(2)
+        states(s.st, IDLE=0, PAD=1, PADDED=2, UNPAD=3)
+        s.raw = Wire()
+        s.pads = Wire()  # the operation starts with padding
+        s.assertions = {"OneAtATime": "st == IDLE || !requests__busy"}
+
+        s.add_handshakes()
+        s.add_outputs(nbytes, length_nbits)
+        s.add_controller()
+
+    def add_units(s, nbits, startup):
+        """The padding unit, the control of the machine's request, and the unpadding unit."""
         s.pad = pad = MessagePadder(nbits, startup)
         s.requests = requests = RequestControl()
         s.unpad = unpad = Pkcs1Unpad(nbits)
@@ -54,12 +71,8 @@ class PaddedOperation(Component):
         unpad.istream.msg.sign //= 0
         unpad.istream.msg.em //= s.result.result
 
-        s.st = Wire(2)
-        IDLE, PAD, PADDED, UNPAD = states(s.st, IDLE=0, PAD=1, PADDED=2, UNPAD=3)
-        OK = Status.OK
-        s.raw = Wire()
-        s.pads = Wire()  # the operation starts with padding
-        s.assertions = {"OneAtATime": "st == IDLE || !requests__busy"}
+    def add_handshakes(s):
+        """The handshakes of the three units."""
 
         @update
         def handshakes():
@@ -72,6 +85,9 @@ class PaddedOperation(Component):
             s.requests.start @= (s.start & ~s.pads) | ((s.st == PADDED) & s.pad.resp.val & ~s.pad.failed)
             s.unpad.istream.val @= s.requests.ends & ~s.raw & s.decrypt & (s.result.status == OK)
             s.unpad.ostream.rdy @= s.st == UNPAD
+
+    def add_outputs(s, nbytes, LENGTH_NBITS):
+        """The base of the request, and the answer with its status."""
 
         @update
         def operands_and_answer():
@@ -91,6 +107,9 @@ class PaddedOperation(Component):
                     s.code @= WRONG_PADDING
                 s.answer @= s.unpad.ostream.msg.message
                 s.length @= zext(s.unpad.ostream.msg.length, LENGTH_NBITS)
+
+    def add_controller(s):
+        """The states of an operation."""
 
         @update_ff
         def control():
