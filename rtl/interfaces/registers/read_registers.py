@@ -23,7 +23,6 @@ class ReadRegisters(Component):
     """The readable registers of a slave: status, result and cycle count of the last computation."""
 
     def construct(s, shape, traits):
-        ADDR_NBITS, W = address_nbits(shape) - 2, words_of(shape.result_nbits)
         s.clear = InPort()
         s.start = InPort()
         s.too_wide = InPort()
@@ -34,7 +33,7 @@ class ReadRegisters(Component):
         s.busy = InPort()
         s.irq_enabled = InPort()
         s.irq_pending = InPort()
-        s.raddr = InPort(ADDR_NBITS)
+        s.raddr = InPort(address_nbits(shape) - 2)
         s.rdata = OutPort(WORD_NBITS)
         s.error = OutPort()
 
@@ -43,6 +42,14 @@ class ReadRegisters(Component):
         s.valid = Wire()  # the result is valid
         s.cycles = Wire(COUNTER_NBITS)
         s.assertions = {"ErrorReadsZero": "!error || rdata == 0"}
+
+        s.add_status()
+        s.add_cycle_counter()
+        readable = [register for register in register_map(shape, traits).values() if register.readable]
+        s.add_read(shape.result_nbits, readable)
+
+    def add_status(s):
+        """The registers of the status: done, and the code."""
 
         @update_ff
         def registers():
@@ -56,6 +63,9 @@ class ReadRegisters(Component):
                 s.done <<= 1
                 s.code <<= s.status
 
+    def add_cycle_counter(s):
+        """The cycles of the last computation."""
+
         @update_ff
         def count_cycles():
             if s.reset | s.clear | s.start:
@@ -63,13 +73,15 @@ class ReadRegisters(Component):
             elif s.counting:
                 s.cycles <<= s.cycles + 1
 
-        readable = [register for register in register_map(shape, traits).values() if register.readable]
+    def add_read(s, result_nbits, readable):
+        """The word of a readable register at the address, or an error; the registers in their order."""
+        ADDR_NBITS, W = s.raddr.get_type().nbits, words_of(result_nbits)
         ID_AT, VERSION_AT, CAPABLE_AT, STATUS, IRQ_ENABLE, IRQ_STATUS, CYCLES_LOW, CYCLES_HIGH, RESULT = (
             register.address >> 2 for register in readable
         )
         ID, VERSION, CAPABILITIES = (Bits32(register.reset) for register in readable[:3])
         CODE, WINDOW = readable[3].field("code").low, RESULT >> PLACE_NBITS
-        s.select = WordSelect(shape.result_nbits, PLACE_NBITS)
+        s.select = WordSelect(result_nbits, PLACE_NBITS)
         s.select.number //= s.result
         s.select.place //= s.raddr[0:PLACE_NBITS]
 
