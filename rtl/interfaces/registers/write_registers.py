@@ -37,10 +37,10 @@ class WriteRegisters(Component):
     """The writable registers of a slave: commands, and operands word by word."""
 
     def construct(s, shape, traits):
-        WORD_ADDRESS_NBITS = address_nbits(shape) - 2
+        word_address_nbits = address_nbits(shape) - 2
         noperands, nwords = len(shape.request), words_of(shape.widest)
         s.wen = InPort()
-        s.waddr = InPort(WORD_ADDRESS_NBITS)
+        s.waddr = InPort(word_address_nbits)
         s.wdata = InPort(WORD_NBITS)
         s.wmask = InPort(WORD_NBITS)
         s.busy = InPort()
@@ -53,12 +53,6 @@ class WriteRegisters(Component):
         s.error = OutPort()
         s.assertions = {"OperandsStayWhileBusy": ("busy && !clear", "operand")}
 
-        MAP = register_map(shape)
-        CONTROL, IRQ_ENABLE, IRQ_STATUS = (
-            MAP[name].address >> 2 for name in ("CONTROL", "IRQ_ENABLE", "IRQ_STATUS")
-        )
-        START, ZEROISE = (MAP["CONTROL"].field(name).low for name in ("start", "zeroise"))
-
         s.is_control = Wire()
         s.is_enable = Wire()
         s.is_status = Wire()
@@ -66,12 +60,24 @@ class WriteRegisters(Component):
         s.starts = Wire()  # a start is requested, allowed or not
         s.stale = Wire()  # a number that blinds has been used
         s.place = Wire(PLACE_NBITS)
-        s.window = Wire(WORD_ADDRESS_NBITS - PLACE_NBITS)
+        s.window = Wire(word_address_nbits - PLACE_NBITS)
         s.place //= s.waddr[0:PLACE_NBITS]
-        s.window //= s.waddr[PLACE_NBITS:WORD_ADDRESS_NBITS]
-        s.windows = [Wire(WORD_ADDRESS_NBITS - PLACE_NBITS) for _ in range(noperands)]
+        s.window //= s.waddr[PLACE_NBITS:word_address_nbits]
+        s.windows = [Wire(word_address_nbits - PLACE_NBITS) for _ in range(noperands)]
+        registers = register_map(shape)
         for window, name in zip(s.windows, operand_names(shape), strict=True):
-            window //= MAP[name].address >> 2 + PLACE_NBITS
+            window //= registers[name].address >> 2 + PLACE_NBITS
+
+        s.add_decoder(noperands, nwords, registers)
+        s.add_commands(registers["CONTROL"])
+        s.store_operands(noperands, nwords)
+        s.use_random_numbers_once(random_operands(shape, traits), nwords, traits.public_exponents)
+
+    def add_decoder(s, noperands, nwords, registers):
+        """One signal for each register or operand at the address."""
+        CONTROL, IRQ_ENABLE, IRQ_STATUS = (
+            registers[name].address >> 2 for name in ("CONTROL", "IRQ_ENABLE", "IRQ_STATUS")
+        )
 
         @update
         def decode():
@@ -80,6 +86,10 @@ class WriteRegisters(Component):
             s.is_status @= s.waddr == IRQ_STATUS
             for i in range(noperands):
                 s.is_operand[i] @= (s.window == s.windows[i]) & (zext(s.place, COUNT_NBITS) < nwords)
+
+    def add_commands(s, control):
+        """The commands, and the error of a refused access; control: the register CONTROL."""
+        START, ZEROISE = (control.field(name).low for name in ("start", "zeroise"))
 
         @update
         def commands():
@@ -94,9 +104,6 @@ class WriteRegisters(Component):
             s.error @= ~(s.is_control | s.is_enable | s.is_status | (s.is_operand != 0))
             if (s.busy & (s.starts | (s.is_operand != 0))) | (s.stale & s.starts):
                 s.error @= 1
-
-        s.store_operands(noperands, nwords)
-        s.use_random_numbers_once(random_operands(shape, traits), nwords, traits.public_exponents)
 
     def store_operands(s, noperands, nwords):
         """The words of the operands. A word is open in the cycle after its access, and neither another access
