@@ -15,7 +15,7 @@ from ....fl.xcel import WORD_NBITS, words_of
 class WriteRegisters000(Component):
     def construct(s, nbits):
         nwords, nbytes = words_of(nbits), nbits // 8
-        PLACE_NBITS, LENGTH_NBITS = max(1, clog2(nwords)), clog2(nbytes + 1)
+        place_nbits, length_nbits = max(1, clog2(nwords)), clog2(nbytes + 1)
         s.wen = InPort()
         s.waddr = InPort(ADDRESS_NBITS - 2)
         s.wdata = InPort(WORD_NBITS)
@@ -25,15 +25,22 @@ class WriteRegisters000(Component):
         s.decrypt = OutPort()
         s.status_wen = OutPort()
         s.message = OutPort(nbits)
-        s.length = (OutPort if is_padded(nbits) else Wire)(LENGTH_NBITS)  # read by the padding alone
-        s.place = OutPort(PLACE_NBITS)
+        s.length = (OutPort if is_padded(nbits) else Wire)(length_nbits)  # read by the padding alone
+        s.place = OutPort(place_nbits)
         s.error = OutPort()
 
+        s.add_decoder(nwords)
+        s.add_registers(nbytes, place_nbits, length_nbits)
+        s.add_message_words(nwords, nbytes)
+        s.add_message_bytes(nbytes)
+
+    def add_decoder(s, nwords):
+        """The enable of each register, the command, and the error of a refused access."""
         MAP = register_map()
         STATUS, INPUT_LENGTH, WRITE_ADDRESS, READ_ADDRESS, INPUT_FIFO = (
             register.address >> 2 for register in MAP.values() if register.writable
         )
-        DECRYPT, START = (MAP["STATUS"].field(name).low for name in ("decrypt", "start"))
+        START = MAP["STATUS"].field("start").low
         s.fits = Wire()  # the operand has a word at this place
         s.length_wen = Wire()
         s.word_wen = Wire()
@@ -54,6 +61,9 @@ class WriteRegisters000(Component):
             s.start @= s.status_wen & s.wdata[START]
             s.error @= ~(s.status_wen | s.length_wen | s.word_wen | s.place_wen | s.fifo_wen)
 
+    def add_registers(s, nbytes, PLACE_NBITS, LENGTH_NBITS):
+        """Kind of operation, length, place that is read, and the word that waits for its place."""
+        DECRYPT = register_map()["STATUS"].field("decrypt").low
         s.fifo = Wire(WORD_NBITS)
 
         @update_ff
@@ -75,6 +85,8 @@ class WriteRegisters000(Component):
                 if s.fifo_wen:
                     s.fifo <<= (s.fifo & ~s.wmask) | s.wdata
 
+    def add_message_words(s, nwords, nbytes):
+        """The words of the message, and their bytes."""
         s.words = [Wire(WORD_NBITS) for _ in range(nwords)]
         s.octets = [Wire(8) for _ in range(nbytes)]
         s.counted = [Wire(8) for _ in range(nbytes)]
@@ -90,6 +102,9 @@ class WriteRegisters000(Component):
                     s.words[k] <<= 0
                 elif s.word_wen & (s.wdata == k):
                     s.words[k] <<= s.fifo
+
+    def add_message_bytes(s, nbytes):
+        """The message, 0 behind its last byte."""
 
         @update
         def cut():
