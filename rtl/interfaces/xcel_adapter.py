@@ -33,20 +33,29 @@ class XcelAdapter(Component):
         s.req = SendIfcRTL(mk_request(shape))
         s.resp = RecvIfcRTL(mk_modexp_resp(shape.result_nbits))
 
-        noperands, NWORDS = len(shape.request), words_of(shape.widest)
-        s.operands = [PushedOperand(NWORDS) for _ in range(noperands)]
-        s.fields = fields = FieldAssembler(shape)
-        s.control = control = RequestControl()
-        s.results = results = PoppedResult(shape.result_nbits)
-        s.answer = answer = ResponseQueue(WORD_NBITS + 1)
+        noperands, nwords = len(shape.request), words_of(shape.widest)
+        s.operands = [PushedOperand(nwords) for _ in range(noperands)]
+        s.fields = FieldAssembler(shape)
+        s.control = RequestControl()
+        s.results = PoppedResult(shape.result_nbits)
+        s.answer = ResponseQueue(WORD_NBITS + 1)
 
-        OK, WORD_COUNT, TOO_WIDE = Status.OK, Status.WORD_COUNT, Status.TOO_WIDE
         s.access = Wire()
         s.go = Wire()
         s.push = Wire(noperands)
         s.lacking = Wire(noperands)  # operands without the right number of words
         s.fault = Wire(STATUS_NBITS)
+        s.assertions = {"RequestStays": ("req__val && !req__rdy", "{req__val, req__msg}")}
 
+        s.connect_machine()
+        s.connect_answer()
+        s.add_decoder(noperands)
+        s.add_read(nwords)
+        s.add_fault(noperands)
+
+    def connect_machine(s):
+        """The request, assembled from the operands, and the result."""
+        fields, control, results = s.fields, s.control, s.results
         for i, operand in enumerate(s.operands):
             operand.push //= s.push[i]
             operand.word //= s.istream.msg.data
@@ -60,11 +69,17 @@ class XcelAdapter(Component):
         results.ends //= control.ends
         results.status //= s.resp.msg.status
         results.result //= s.resp.msg.result
+
+    def connect_answer(s):
+        """The queue of the responses to accesses."""
+        answer = s.answer
         answer.recv.val //= s.access
-        s.assertions = {"RequestStays": ("req__val && !req__rdy", "{req__val, req__msg}")}
         connect_handshake(answer.send, s.ostream)
         answer.send.msg[WORD_NBITS] //= s.ostream.msg.write
         answer.send.msg[0:WORD_NBITS] //= s.ostream.msg.data
+
+    def add_decoder(s, noperands):
+        """Push and pop, and the access that starts an operation."""
 
         @update
         def decode():
@@ -75,9 +90,11 @@ class XcelAdapter(Component):
             for i in range(noperands):
                 s.push[i] @= s.access & s.istream.msg.write & (s.istream.msg.addr == i + 1)
 
+    def add_read(s, NWORDS):
+        """The word that a read returns."""
         s.read = Wire(WORD_NBITS)
-        answer.recv.msg[0:WORD_NBITS] //= s.read
-        answer.recv.msg[WORD_NBITS] //= s.istream.msg.write
+        s.answer.recv.msg[0:WORD_NBITS] //= s.read
+        s.answer.recv.msg[WORD_NBITS] //= s.istream.msg.write
 
         @update
         def read():
@@ -89,6 +106,10 @@ class XcelAdapter(Component):
                     s.read @= zext(s.results.code, WORD_NBITS)
                 elif s.istream.msg.addr == WORDS:
                     s.read @= NWORDS
+
+    def add_fault(s, noperands):
+        """The fault of a request, which keeps it from being started."""
+        OK, WORD_COUNT, TOO_WIDE = Status.OK, Status.WORD_COUNT, Status.TOO_WIDE
 
         @update
         def find_fault():
