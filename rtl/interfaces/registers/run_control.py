@@ -21,6 +21,8 @@ from pymtl3 import *
 from ...messages import HandshakeIfc
 from ...states import state_name, states
 
+CLEAR, SETTLE, WIPE, WIPING, IDLE, SEND, RUN, HELD = map(b3, range(8))
+
 
 class RunControl(Component):
     """Starts the computations of a slave, and overwrites the machine after reset and on zeroise."""
@@ -41,12 +43,16 @@ class RunControl(Component):
         s.wiped = OutPort()
 
         s.st = Wire(3)
-        CLEAR, SETTLE, WIPE, WIPING, IDLE, SEND, RUN, HELD = states(
-            s.st, CLEAR=0, SETTLE=1, WIPE=2, WIPING=3, IDLE=4, SEND=5, RUN=6, HELD=7
-        )
+        states(s.st, CLEAR=0, SETTLE=1, WIPE=2, WIPING=3, IDLE=4, SEND=5, RUN=6, HELD=7)
         s.zeroised = Wire()  # since the computation began
         s.drops = Wire()  # the computation that runs is not answered
         s.assertions = {"AnswerIsHeld": "st != HELD || resp__val"}
+
+        s.add_outputs()
+        s.add_controller()
+
+    def add_outputs(s):
+        """The handshakes of the machine, and the phases of a computation."""
 
         @update
         def handshakes():
@@ -66,6 +72,9 @@ class RunControl(Component):
             s.counting @= ((s.st == SEND) | (s.st == RUN)) & ~s.zeroised
             s.ends @= (s.st == RUN) & s.resp.val & ~s.drops
             s.wiped @= (s.st == WIPING) & s.resp.val & ~s.resetting
+
+    def add_controller(s):
+        """The states, and the flags that remember a zeroise and a reset."""
 
         @update_ff
         def control():
