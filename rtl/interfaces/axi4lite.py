@@ -6,9 +6,9 @@
                            '---------> interrupt -> irq
 
 Ports: s_axi, the bus; irq, the interrupt. `mk_accelerator()` makes a component of the shape. Constant time as
-the accelerator is. Cycles: busy for one more than the accelerator takes; the interrupt comes 2 later. After reset
-the slave is busy until the accelerator has been overwritten. A request stays until its answer, so that the
-accelerator needs no copy of what it only reads. Area order: 3 W words of latches.
+the accelerator is. Cycles: busy for one more than the accelerator takes; the interrupt comes 2 later. After
+reset the slave is busy until the accelerator has been overwritten. A request stays until its answer, so that
+the accelerator needs no copy of operands that it only reads. Area order: 3 W words of latches.
 """
 
 from pymtl3 import *

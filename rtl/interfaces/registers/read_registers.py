@@ -1,5 +1,5 @@
-"""ReadRegisters: the readable registers of fl/axi4lite.py, with status and cycles of the last computation. Its
-result is read from the machine, which holds its answer.
+"""ReadRegisters: the readable registers of fl/axi4lite.py, with status and cycles of the last computation.
+Its result is read from the machine, which holds its answer.
 
 Ports: start: a new computation begins, with too_wide one that is refused; counting: the cycle counts; ends:
 the machine answers, with this status; result, which it holds from then on; clear: all is forgotten. raddr (of

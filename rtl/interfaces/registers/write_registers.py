@@ -3,7 +3,8 @@
 Ports: wen, waddr (of a word), wdata, which is 0 in bytes that wmask does not select, busy -> start and
 zeroise, the commands; operand: all words of each, the least significant first; irq_enable_wen, irq_clear;
 error: nothing is written. The operands become 0 when `clear` is 1 in two cycles. A start uses up the random
-numbers that blind an operation. Area order: a latch for each bit of an operand, and a flip-flop for each byte.
+numbers that blind an operation. Area order: a latch for each bit of an operand, and a flip-flop for each
+byte.
 """
 
 from pymtl3 import *
