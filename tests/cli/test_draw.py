@@ -1,6 +1,10 @@
-"""`modexlab show --tree` and `show --multiples`: drawings of plans, tables of multiples, and errors."""
+"""`modexlab show --tree`, `--multiples` and `--diagram`: drawings of plans and of hardware, tables of
+multiples, and errors.
+"""
 
+import itertools
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 
@@ -12,6 +16,7 @@ from modexlab.fl.moduli import parse
 from tests.command_line import key_file, refusals
 from tests.harness import parametrize
 from tests.keys import openssl_key
+from tests.paths import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -163,6 +168,68 @@ def test_schedule_has_a_bar_for_each_product(cli):
     assert ends[0].startswith("mont, 8 bits") and max(int(end.split(" to ")[1]) for end in ends[1:]) == 5
 
 
+# ---- block diagrams
+
+
+def blocks(svg):
+    """The rectangles of the blocks of a diagram by name; those of the same name in their order."""
+    root = ElementTree.fromstring(svg)
+    found = {}
+    for rect, text in itertools.pairwise(root.iter()):
+        if rect.tag == f"{SVG}rect" and rect.get("rx") and text.tag == f"{SVG}text":
+            found.setdefault(text.text, []).append(
+                [int(rect.get(name)) for name in ("x", "y", "width", "height")]
+            )
+    return found
+
+
+def contains(outer, inner):
+    return all(
+        outer[axis] < inner[axis] and inner[axis] + inner[axis + 2] < outer[axis] + outer[axis + 2]
+        for axis in (0, 1)
+    )
+
+
+def test_a_diagram_has_the_boxes_of_the_readme_with_their_files(cli):
+    """Controller and datapath with the components inside, as in rtl/README.md."""
+    svg = cli.passes("show mont --diagram --nbits 8").out
+    found = blocks(svg)
+    dpath, ctrl, units, setup = (found[name][0] for name in ("dpath", "ctrl", "units", "setup"))
+    for name in ("one_residue", "r_mux", "b_mux", "modulus", "exponent"):
+        assert contains(dpath, found[name][0]), name
+    assert contains(ctrl, found["issue"][0]) and contains(units, found["reduction"][0])
+    for outer, registers in zip((ctrl, dpath), found["registers"], strict=False):
+        assert contains(outer, registers)
+    assert contains(setup, found["ctrl"][1]) and "operand_check" in found
+    texts = [element.text for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    assert texts[0] == "mont, 8 bits: ModExp, rtl/mod_exp/mod_exp.py"
+    place = texts.index("one_residue")
+    assert texts[place : place + 3] == ["one_residue", "OneResidue", "rtl/mod_exp/one_residue.py"]
+    assert ["registers", "r, b"] in map(list, itertools.pairwise(texts))
+    assert all((ROOT / text).is_file() for text in texts if text.endswith(".py") and " " not in text)
+
+
+def test_blocks_do_not_overlap(cli):
+    drawn = blocks(cli.passes("show mont-keyed --diagram").out).values()
+    for pair in itertools.combinations(itertools.chain(*drawn), 2):
+        (x, y, width, height), (left, top, wide, high) = pair
+        apart = x + width < left or left + wide < x or y + height < top or top + high < y
+        assert apart or contains(*pair) or contains(*pair[::-1])
+
+
+def test_depth_of_a_diagram(cli):
+    one, two, three = (
+        sum(map(len, blocks(cli.passes(f"show heap --diagram --depth {depth}").out).values()))
+        for depth in (1, 2, 3)
+    )
+    assert 5 < one < two < three
+
+
+def test_a_diagram_names_the_files_of_a_user(cli, tmp_path):
+    folder = shutil.copytree(ROOT / "eval" / "examples" / "gcd", tmp_path / "gcd")
+    assert "gcd, 16 bits: GCDRTL, rtl.py" in cli.passes(f"show --diagram --accelerator {folder}").out
+
+
 test_mistakes = refusals(
     "show",
     {
@@ -186,6 +253,7 @@ test_mistakes = refusals(
         f"--multiples {(1 << 5000) + 1}": "no machine takes more",
         f"--multiples {(1 << 5000) + 1:#x}": "is longer than any machine",
         "--multiples --key /nowhere/none.pem": "/nowhere/none.pem cannot be read",
+        "mont --diagram --depth 0": "0 is too few; give a number from 1 up",
         "mont --schedule --nbits 1024": "a chart has at most 400",
     },
 )

@@ -2,23 +2,29 @@
 
 A wire leaves its source sideways and enters its sink from above or below. The label at its corner
 has ports of the sink with their bits; lines that cross without a label are not connected. Combinational logic
-between blocks is part of the wires.
+between blocks is part of the wires. A depth of 2 or more shows the blocks inside a block, without wires.
 """
 
 import html
+import inspect
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import product
+from itertools import accumulate, product
+from pathlib import Path
 from typing import Any
 
 from pymtl3 import InPort, OutPort
 
+from .drawn_block import BOLD, LETTER, PAD, DrawnBlock, text_at
+
 FEW = 5  # blocks: the largest of fewer is opened
-CELL_WIDTH, CELL_HEIGHT, BLOCK_WIDTH, BLOCK_HEIGHT = 140, 74, 122, 46
+CELL_WIDTH, GAP = 140, 28  # of a column, and between two blocks in adjacent rows
 MARGIN, LINE, MOST_NAMES = 14, 12, 3
-PORTS = "ports"
+DEPTH = 2  # levels of blocks in a picture for readers of the Python code
+PORTS, REGISTERS = "ports", "registers"
+ROOT = Path(__file__).parents[3]
 CLOCKING = re.compile(r"\.(clk|reset)$")
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"
@@ -30,34 +36,37 @@ HEAD = """\
 Wires = Mapping[tuple[str, str], Mapping[str, int]]  # of source and sink: ports of the sink with their bits
 
 
-def block_diagram(component: Any, title: str) -> str:
-    """An SVG of the component."""
+def block_diagram(component: Any, title: str, depth: int = 1, files: bool = False) -> str:
+    """An SVG of the component.
+
+    depth: levels of blocks, one inside the other. files: name the Python file of each block.
+    """
+    if files:
+        title = f"{title}: {type(component).__name__}, {_file(type(component))}"
     netlist = Netlist(component)
     wires = netlist.wires
-    blocks = _in_order(wires)
-    width, height = 2 * MARGIN + len(blocks) * CELL_WIDTH, 3 * MARGIN + len(blocks) * CELL_HEIGHT
+    blocks = [netlist.block(name, depth, files) for name in _in_order(wires)]
+    rights = [*accumulate((max(CELL_WIDTH, block.size[0] + PAD) for block in blocks), initial=MARGIN)]
+    bottoms = [*accumulate((GAP + block.size[1] for block in blocks), initial=2 * MARGIN)]
+    width, height = max(rights[-1], MARGIN + LETTER * len(title)) + MARGIN, bottoms[-1] + MARGIN
     middle = {
-        block: (MARGIN + CELL_WIDTH * (2 * place + 1) // 2, 2 * MARGIN + CELL_HEIGHT * (2 * place + 1) // 2)
+        block.name: (sum(rights[place : place + 2]) // 2, sum(bottoms[place : place + 2]) // 2)
         for place, block in enumerate(blocks)
     }
+    sizes = {block.name: block.size for block in blocks}
     lines = [HEAD.format(width=width, height=height, title=html.escape(title))]
-    lines.append(_text(MARGIN, MARGIN, title, "font-weight:600", "start"))
+    lines.append(text_at(MARGIN, MARGIN, title, BOLD, "start"))
     labels: list[str] = []
     for (source, sink), signals in sorted(wires.items()):
         (start, y), (x, end) = middle[source], middle[sink]
         side = 1 if x > start else -1
         lines.append(
-            f'<path d="M{start + side * BLOCK_WIDTH // 2} {y} H{x} V{end - side * BLOCK_HEIGHT // 2}" '
+            f'<path d="M{start + side * sizes[source][0] // 2} {y} H{x} V{end - side * sizes[sink][1] // 2}" '
             'fill="none" stroke="#8c959f" marker-end="url(#head)"/>'
         )
         labels += _label(x, y, signals)
-    for name, (x, y) in middle.items():
-        lines.append(
-            f'<rect x="{x - BLOCK_WIDTH // 2}" y="{y - BLOCK_HEIGHT // 2}" width="{BLOCK_WIDTH}" '
-            f'height="{BLOCK_HEIGHT}" rx="4" fill="#ddf4ff" stroke="#57606a"/>'
-        )
-        lines.append(_text(x, y - 2 if name in netlist.kinds else y + 4, name, "font-weight:600"))
-        lines.append(_text(x, y + LINE, netlist.kinds.get(name, "")))
+    for block in blocks:
+        lines += block.drawn(*middle[block.name], block.size)
     return "\n".join([*lines, *labels, "</svg>", ""])
 
 
@@ -68,13 +77,9 @@ def _label(x: int, y: int, signals: Mapping[str, int]) -> Iterator[str]:
     if len(names) > MOST_NAMES:
         shown[-1] = f"and {len(names) - MOST_NAMES + 1} more"
     top = y - LINE * len(shown) // 2
-    wide = 7 * max(map(len, shown))
+    wide = LETTER * max(map(len, shown))
     yield f'<rect x="{x - wide // 2}" y="{top}" width="{wide}" height="{LINE * len(shown)}" fill="#ffffff"/>'
-    yield from (_text(x, top + LINE * (row + 1) - 2, text) for row, text in enumerate(shown))
-
-
-def _text(x: int, y: int, text: str, style: str = "", anchor: str = "middle") -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" style="{style}">{html.escape(text)}</text>'
+    yield from (text_at(x, top + LINE * (row + 1) - 2, text) for row, text in enumerate(shown))
 
 
 def _in_order(wires: Wires) -> list[str]:
@@ -93,7 +98,7 @@ class Netlist:
         self.top = top
         self.open: list[Any] = []
         self.names: dict[Any, str] = {}  # of the blocks; those of an array have one
-        self.kinds: dict[str, str] = {}  # of blocks, in words
+        self.groups: dict[str, list[Any]] = {}  # the components of a block
         inner = [top]
         while inner:
             self._open(max(inner, key=_size))
@@ -105,13 +110,30 @@ class Netlist:
         """Show the components inside in the place of a block."""
         self.open.append(component)
         self.names.pop(component, None)
-        groups = defaultdict(list)
-        for child in component.get_child_components():
-            groups[child.get_field_name().partition("[")[0]].append(child)
-        for name, group in groups.items():
-            count = f" × {len(group)}" if len(group) > 1 else ""
-            self.kinds[name] = f"{type(group[0]).__name__}{count}"
+        for name, group in _children(component).items():
+            self.groups[name] = group
             self.names |= dict.fromkeys(group, name)
+
+    def block(self, name: str, depth: int, files: bool) -> DrawnBlock:
+        """A block of the picture, with the blocks inside it."""
+        return self._drawn(name, self.groups[name], depth, files) if name in self.groups else DrawnBlock(name)
+
+    def _drawn(self, name: str, group: Sequence[Any], depth: int, files: bool) -> DrawnBlock:
+        component, inside = group[0], []
+        children = _children(component) if depth > 1 else {}
+        if children and component.get_update_ff():
+            inside.append(DrawnBlock(REGISTERS, _listed(self._registers(component))))
+        inside += [self._drawn(child, parts, depth - 1, files) for child, parts in children.items()]
+        count = f" × {len(group)}" if len(group) > 1 else ""
+        file = _file(type(component)) if files else ""
+        return DrawnBlock(name, f"{type(component).__name__}{count}", file, inside)
+
+    def _registers(self, component: Any) -> list[str]:
+        """The names of a component's own registers."""
+        _, writes, _ = self.top.get_all_upblk_metadata()
+        signals = (signal for block in component.get_update_ff() for signal in writes[block])
+        tops = {signal.get_top_level_signal().get_field_name().partition("[")[0] for signal in signals}
+        return [name for name in vars(component) if name in tops]
 
     def place(self, item: Any) -> Any:
         """The block of a signal or of registers, or a wire between blocks."""
@@ -130,7 +152,7 @@ class Netlist:
             yield from product([writer] if writer.is_signal() else [], signals)
         reads, writes, _ = self.top.get_all_upblk_metadata()
         for component in self.open:
-            name = "registers" if component is self.top else f"{component.get_field_name()}.registers"
+            name = REGISTERS if component is self.top else f"{component.get_field_name()}.{REGISTERS}"
             for block in component.get_update_blocks():
                 state = [name] if block in component.get_update_ff() else []
                 yield from product(reads[block], state or writes[block])
@@ -155,6 +177,29 @@ class Netlist:
                 signals = wires[block, sink]
                 signals[name] = max(signals.get(name, 0), named.get_type().nbits)
         return wires
+
+
+def _children(component: Any) -> dict[str, list[Any]]:
+    """The components inside a component, those of an array together, in the order of its attributes."""
+    groups = defaultdict(list)
+    for child in component.get_child_components(repr):
+        groups[child.get_field_name().partition("[")[0]].append(child)
+    return {name: groups[name] for name in vars(component) if name in groups}
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names, or the first of them."""
+    shown = [*names] if len(names) <= MOST_NAMES else [*names[: MOST_NAMES - 1], "..."]
+    return ", ".join(shown)
+
+
+def _file(kind: type) -> str:
+    """The file of a class: its path in this project, or the name of a user's file."""
+    package = kind.__module__.partition(".")[0]
+    if package == "pymtl3":  # a standard component
+        return package
+    file = Path(inspect.getfile(kind))
+    return str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else file.name
 
 
 def _size(component: Any) -> int:
