@@ -27,7 +27,7 @@ from modexlab.eval.designs.foreign import manifest
 from modexlab.eval.designs.interfaces import AXI4LITE, AXI4LITE_000, STREAM
 from modexlab.eval.designs.machine import Design
 from modexlab.eval.designs.verilog_header import register_lines
-from modexlab.eval.exchange.package.block_diagram import block_diagram
+from modexlab.eval.exchange.package.block_diagram import DEPTH, block_diagram
 from modexlab.eval.lab import space
 from modexlab.eval.lab.comparison import space_tables
 from modexlab.eval.lab.comparison.cores import MACHINE, MULTIPLIER, Core, cores, widths
@@ -192,7 +192,8 @@ def pages() -> Iterator[tuple[str, str]]:
         for design in designs():
             component = design.at(PICTURED_NBITS).exported(STREAM)
             component.elaborate()
-            yield f"designs/{design.name}.svg", block_diagram(component, design.name)
+            picture = block_diagram(component, design.name, DEPTH, files=True)
+            yield f"designs/{design.name}.svg", picture
             yield f"designs/{design.name}", "\n\n".join(design_page(design, component, ledger, measured))
     machine = modexlab.design("mont").at(32)
     for interface in (AXI4LITE, AXI4LITE_000):
