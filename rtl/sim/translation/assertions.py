@@ -5,10 +5,10 @@
         "AnswerStays": ("val && !rdy", "{val, msg}"),
     }
 
-A property holds at every rising edge of the clock after the first reset, outside of resets. A pair states that the second expression
-keeps its value after each cycle in which the first one is true. A component whose states do not use all codes
-has one more. Synthesis and the proof of a package define SYNTHESIS, which omits them; the measured text has
-none.
+A property holds at every rising edge of the clock after the first reset, outside of resets. A pair states
+that the second expression keeps its value after each cycle in which the first one is true. A component whose
+states do not use all codes has one more. Synthesis and the proof of a package define SYNTHESIS, which omits
+them; the measured text has none.
 """
 
 from collections.abc import Mapping

@@ -339,6 +339,9 @@ ORDERED: MetadataKey = MetadataKey(frozenset)
 _PLAIN = {bir.Add: operator.add, bir.Sub: operator.sub, bir.Mult: operator.mul}
 
 
+SIGN_HAS_A_NAME = bir.Concat | bir.Index | bir.Slice  # what visit_SignExt extends without a cast
+
+
 class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     """Expressions and statements of an update block."""
 
@@ -492,8 +495,12 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return super().visit_BinOp(node)
 
     def visit_UnaryOp(self, node: Any) -> str:
-        """Put a cast into parentheses: Yosys' read_verilog takes the operator for part of its size."""
+        """Put a cast into parentheses: Yosys' read_verilog takes the operator for part of its size. And `~~`
+        would be no operator.
+        """
         text = str(super().visit_UnaryOp(node))
+        if isinstance(node.operand, bir.UnaryOp) and not hasattr(node, "_value"):
+            return f"{text[0]}({text[1:]})"
         cast = re.fullmatch(r"(\W)(\d+'\(.*\))", text)
         return f"{cast[1]}({cast[2]})" if cast and self._known.exported else text
 
@@ -509,6 +516,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         if (name := enum_value(node.left, node.right)) is not None:
             return f"{self.visit(node.left)} {self.ops[type(node.op)]} {name}"
         _lend_width(node.left, node.right)
+        if _is_signed(node.left) and _is_signed(node.right):
+            node.left._text = f"$unsigned({self.visit(node.left)})"
         return super().visit_Compare(node)
 
     def _state(self, node: Any) -> str:
@@ -625,7 +634,13 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
     def visit_Number(self, node: Any) -> str:
         return _number(nbits_of(node), node.value)
 
-    visit_ZeroExt = visit_Truncate
+    def visit_ZeroExt(self, node: Any) -> str:
+        """A cast, or zeros before an expression that a cast would compute in more bits, with its carries."""
+        more = node.nbits - _width(node.value)
+        if more and _computes(node.value):
+            node.value._top_expr = True
+            return f"{{{more}'d0, {self.visit(node.value)}}}"
+        return self.visit_Truncate(node)
 
     def visit_SignExt(self, node: Any) -> Any:
         """Copies of the sign before the value; of an expression without a name, a signed cast.
@@ -638,7 +653,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         more, whole = node.nbits - _width(value), self.visit(value)
         if not more:
             return whole
-        if isinstance(value, bir.Concat | bir.Index | bir.Slice):
+        if isinstance(value, SIGN_HAS_A_NAME):
             return f"{{ {{ {more} {{ {self._sign(value)} }} }}, {whole} }}"
         if isinstance(value, bir.Attribute | bir.TmpVar):
             return super().visit_SignExt(node)
@@ -682,6 +697,41 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         """Put compound expressions into parentheses."""
         compound = isinstance(node, bir.IfExp | bir.BinOp | bir.Compare) and not hasattr(node, "_text")
         return f"({self.visit(node)})" if compound and not _is_constant(node) else self.visit(node)
+
+
+def _computes(node: Any) -> bool:
+    """Whether an expression has other low bits if it is computed in more bits than its own."""
+    if _is_constant(node) or hasattr(node, "_text"):
+        return False
+    match node:
+        case bir.BinOp():
+            if isinstance(node.op, bir.BitAnd | bir.BitOr | bir.BitXor):
+                return _computes(node.left) or _computes(node.right)
+            return True
+        case bir.UnaryOp():
+            return True
+        case bir.IfExp():
+            return _computes(node.body) or _computes(node.orelse)
+    return _is_signed(node)
+
+
+def _is_signed(node: Any) -> bool:
+    """Whether the text of an expression is signed, as that of an extended sum is."""
+    if hasattr(node, "_text"):
+        return False
+    match node:
+        case bir.SignExt():
+            named = SIGN_HAS_A_NAME | bir.Attribute | bir.TmpVar
+            return node.nbits > _width(node.value) and not isinstance(node.value, named)
+        case bir.BinOp():
+            if isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
+                return _is_signed(node.left)
+            return _is_signed(node.left) and _is_signed(node.right)
+        case bir.UnaryOp():
+            return _is_signed(node.operand)
+        case bir.IfExp():
+            return _is_signed(node.body) and _is_signed(node.orelse)
+    return False
 
 
 def unrolled(statements: list[Any], outer: Mapping[str, int] = MappingProxyType({})) -> list[Any]:

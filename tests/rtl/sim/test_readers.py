@@ -24,7 +24,7 @@ from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.rtl.sim import lint, translate
 from modexlab.rtl.sim.translation.module_files import module_files
-from modexlab.rtl.units.shielded_memory import ShieldedMemory
+from modexlab.rtl.units.memory.shielded_memory import ShieldedMemory
 
 from tests.harness import later, one_now, parametrize, refused, regress_if
 from tests.paths import ROOT
