@@ -6,14 +6,16 @@ have a generator that does the work and yields once for each of these cycles (`c
 by microinstruction, and the default model of a user's accelerator has its formula.
 
 With `overlap`, the next request is accepted in the cycle in which the response leaves, otherwise one cycle
-later. `waits(msg)` is the number of cycles for which an idle unit examines a request before it accepts it,
-and `wakes` the number after reset in which it overwrites itself.
+later. `waits` says for how many cycles an idle unit examines a request before it accepts it.
 
 Ports are those of the RTL unit: istream, ostream, and `modulus` if the unit has one (modulus_nbits > 0).
 `restart()` is called in reset, for a unit with state between requests.
 """
 
 import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from pymtl3 import *
 
@@ -21,8 +23,16 @@ from ..fl.status import Status
 from ..rtl.messages import declare_streams, mk_keyed_req, mk_modexp_req, mk_modexp_resp, mk_product_req
 
 
+@dataclass(frozen=True)
+class Waits:
+    """Cycles before a unit accepts a request."""
+
+    of: Callable[[Any], int]  # for which it examines this request
+    after_reset: int = 0  # in which it overwrites itself
+
+
 class OneAtATimeCL(Component):
-    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, restart=None, wakes=0):
+    def construct(s, Req, Resp, serve, overlap, modulus_nbits=0, waits=None, restart=None):
         declare_streams(s, Req, Resp)
         if modulus_nbits:
             s.modulus = InPort(modulus_nbits)
@@ -51,7 +61,7 @@ class OneAtATimeCL(Component):
 
             @update
             def in_rdy_in_time():
-                in_time = (s.sleeps == 0) & (s.waited == waits(s.istream.msg))
+                in_time = (s.sleeps == 0) & (s.waited == waits.of(s.istream.msg))
                 s.istream.rdy @= ~s.full & s.istream.val & in_time
 
             @update_ff
@@ -59,7 +69,7 @@ class OneAtATimeCL(Component):
                 s.waited <<= 0
                 s.sleeps <<= 0
                 if s.reset:
-                    s.sleeps <<= wakes
+                    s.sleeps <<= waits.after_reset
                 elif s.sleeps != 0:
                     s.sleeps <<= s.sleeps - 1
                 elif ~s.full & s.istream.val & ~s.istream.rdy:
@@ -139,4 +149,4 @@ def stepped_mod_exp_cl(nbits, inspect, work, given=(), loads=0, loads_all=False)
     def waits(msg):
         return loads if loads_all or inspect(int(msg.base), int(msg.mod)) == Status.OK else 0
 
-    return OneAtATimeCL(Request, Response, serve, False, waits=waits if loads else None)
+    return OneAtATimeCL(Request, Response, serve, False, waits=Waits(waits) if loads else None)

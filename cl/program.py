@@ -25,7 +25,7 @@ from ..fl.program.interpreter import Arithmetic, Executed, Made, run
 from ..fl.program.ir import Program, Scan, Setup
 from ..fl.status import Status
 from ..rtl.messages import mk_keyed_req, mk_modexp_req, mk_modexp_resp
-from .one_at_a_time import OneAtATimeCL
+from .one_at_a_time import OneAtATimeCL, Waits
 from .timing import UnitTiming
 
 
@@ -147,4 +147,4 @@ def ProgramExpCL(timing, arithmetic, inspect):
     wakes = 0
     if program.words[program.failure].flow.kind != "answer":  # it overwrites its key after reset
         wakes = timing.cycles(dict.fromkeys(names, 0), None, Status.ZERO_MODULUS) + 1
-    return OneAtATimeCL(Request, Response, serve, False, waits=waits, wakes=wakes)
+    return OneAtATimeCL(Request, Response, serve, False, waits=Waits(waits, wakes))

@@ -98,7 +98,7 @@ class Runnable(Accelerator):
         return self.rtl()
 
     def rtl_behind(self, interface: Interface) -> Callable[[], Component]:
-        """What makes the hardware for an interface."""
+        """The method that makes the hardware for an interface."""
         return self.rtl_in_place if interface.keeps_request else self.rtl
 
     def wrapped(self, interface: Interface) -> Component:

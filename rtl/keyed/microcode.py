@@ -183,7 +183,7 @@ class Microcode:
 
     @property
     def wipes_after_reset(self) -> bool:
-        """Whether a refused request goes on with the overwriting of a key, as the machine does after reset."""
+        """Whether a machine overwrites a key when it refuses a request, and therefore after reset, too."""
         return self.words[self.program.failure].flow.kind != "answer"
 
     has_converter = _has(Setup)

@@ -22,9 +22,9 @@ from pymtl3.stdlib.basic_rtl import EqComparator, Mux, RegEn
 from ...fl.program.ir import Setup
 from ..messages import fields_of
 from ..units.block_count import BlockCount
+from ..units.memory.residue_memory import ResidueMemory
+from ..units.memory.shielded_memory import ShieldedMemory
 from ..units.mod_add_sub import ModAddSub
-from ..units.residue_memory import ResidueMemory
-from ..units.shielded_memory import ShieldedMemory
 from ..wires import connect_low
 from .exponent_register import ExponentRegister
 from .residue_register import ResidueRegister, ResidueValue

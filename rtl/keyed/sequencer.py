@@ -298,20 +298,7 @@ class Sequencer(Component):
         else:
             s.one_cycle_done //= s.inst.one_cycle
 
-        ends = [
-            f"inst.{name}"
-            for name in ("needs_request", "answer", "one_cycle")
-            if name not in microcode.constants
-        ]
-        ends += ["issue__done", *["convert_done"] * microcode.has_converter]
-        s.assertions = {"EndsInOneWay": " + ".join(f"32'({end})" for end in ends) + " <= 1"}
-        ranges = {"pc": len(microcode.words)}
-        for field in microcode.fields:
-            if field.name not in microcode.constants:
-                ranges[f"inst.{field.name}"] = len(field.labels)
-        if found := [f"{name} < {count}" for name, count in ranges.items() if count & (count - 1)]:
-            s.assertions |= {"CodesAreKnown": " && ".join(found)}
-
+        s.assert_ends(microcode)
         if microcode.wipes_after_reset:
 
             @update
@@ -348,6 +335,22 @@ class Sequencer(Component):
             def blind():
                 s.dpath.exponent.load_random @= s.dpath.inst_done & s.inst.load_random
                 s.dpath.exponent.blind_step @= s.dpath.inst_done & s.inst.blind_step
+
+    def assert_ends(s, microcode):
+        """A microinstruction ends in one way, and its fields have known codes."""
+        ends = [
+            f"inst.{name}"
+            for name in ("needs_request", "answer", "one_cycle")
+            if name not in microcode.constants
+        ]
+        ends += ["issue__done", *["convert_done"] * microcode.has_converter]
+        s.assertions = {"EndsInOneWay": " + ".join(f"32'({end})" for end in ends) + " <= 1"}
+        ranges = {"pc": len(microcode.words)}
+        for field in microcode.fields:
+            if field.name not in microcode.constants:
+                ranges[f"inst.{field.name}"] = len(field.labels)
+        if found := [f"{name} < {count}" for name, count in ranges.items() if count & (count - 1)]:
+            s.assertions |= {"CodesAreKnown": " && ".join(found)}
 
     def choose_next(s, microcode):
         FAILURE = mk_bits(microcode.pc_nbits)(microcode.program.failure)

@@ -143,7 +143,8 @@ def zeroised(*change):
             ("answer delivered", "ends = (st == RUN) & resp__val & ~drops", "ends = (st == RUN) & resp__val"),
             ("result kept", "reset | clear | (start & ~too_wide)", "reset | (start & ~too_wide)"),
             ("machine not overwritten", "drops ? CLEAR : HELD", "drops ? IDLE : HELD"),
-            ("key kept over a reset", "if (reset) begin\n      st <= CLEAR", "if (reset) begin\n      st <= IDLE"),
+            ("key kept over a reset",
+             "if (reset) begin\n      st <= CLEAR", "if (reset) begin\n      st <= IDLE"),
             ("start while busy", "wen & starts & ~busy", "wen & starts"),
         ))
     ],
@@ -212,7 +213,9 @@ def test_an_even_prime_with_another_status(plant):
 
 def test_a_memory_that_is_not_wiped(plant, monkeypatch):
     """The memory of a table ignores writes of 0."""
-    changed = plant("modexlab.rtl.units.residue_memory", "if s.write:", "if s.write & (s.in_data != 0):")
+    changed = plant(
+        "modexlab.rtl.units.memory.residue_memory", "if s.write:", "if s.write & (s.in_data != 0):"
+    )
     monkeypatch.setattr(residue_dpath, "ResidueMemory", changed.ResidueMemory)
     monkeypatch.setattr(guards, "MEMORIES", (changed.ResidueMemory,))
     outcome = found("wipe", "mont-keyed")

@@ -81,7 +81,7 @@ def test_a_counter_goes_through_its_states_again_and_again(count):
 
 @parametrize("digit", one_now((1, 8), 8))
 def test_words_open_while_their_request_waits(digit):
-    """Latches need the request from the cycle before they open until the cycle after (units/held_word.py)."""
+    """Latches need the request until the cycle after they are open (units/memory/held_word.py)."""
     machine = stepped(TINY.at(8, digit_nbits=digit).rtl())
     source = machine.istream
     opened, waited = 0, False

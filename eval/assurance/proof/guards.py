@@ -19,8 +19,8 @@ from ....proc.software.seeded_keys import seeded_key
 from ....rtl.sim import simulate
 from ....rtl.sim.campaigns.faults import Faulted
 from ....rtl.sim.translation.translate import top_name, translate
-from ....rtl.units.residue_memory import ResidueMemory
-from ....rtl.units.shielded_memory import ShieldedMemory
+from ....rtl.units.memory.residue_memory import ResidueMemory
+from ....rtl.units.memory.shielded_memory import ShieldedMemory
 from ...designs.interfaces import AXI4LITE
 from ...designs.machine import Machine
 from . import benches

@@ -26,18 +26,18 @@ from ....rtl.units.fold.row_fold import RowFold
 from ....rtl.units.fold.split_adder import AdderBack, AdderFront
 from ....rtl.units.heap.full_adders import FullAdders, FullAddersLevel, HalfAdders
 from ....rtl.units.heap.heap_step import HeapStep
-from ....rtl.units.held_word import HeldWord
+from ....rtl.units.memory.held_word import HeldWord
+from ....rtl.units.memory.residue_memory import ResidueMemory
+from ....rtl.units.memory.shielded_memory import ShieldedMemory
 from ....rtl.units.mm_red import Halve
 from ....rtl.units.mod_add_sub import ModAddSub
 from ....rtl.units.mod_adder import ModAdder, SumMinus
 from ....rtl.units.multiplier import AddRow
 from ....rtl.units.prefix_adder import PrefixAdder
-from ....rtl.units.residue_memory import ResidueMemory
 from ....rtl.units.serial.digit_inverse import DigitInverse
 from ....rtl.units.serial.digit_memory import DigitMemory
 from ....rtl.units.serial.digit_processor import DigitProcessor
 from ....rtl.units.serial.word_multiplier import WordMultiplier
-from ....rtl.units.shielded_memory import ShieldedMemory
 from ....rtl.units.shift_sub import ShiftSubStep
 from ....rtl.units.systolic.quotient_unit import QuotientUnit
 from ....rtl.units.systolic.scaled_pe import ScaledPE

@@ -168,7 +168,15 @@ def _of_bus(subject: Subject, top: str) -> Vectors:
     )
     for name, request in subject.requests:
         vectors.part(name, axi4lite.as_accesses(shape, request))
-    reuse = subject.reuse
+    _reuse_and_zeroise(vectors, subject)
+    return vectors
+
+
+def _reuse_and_zeroise(vectors: _Accesses, subject: Subject) -> None:
+    """Requests that reuse stored fields, and zeroise."""
+    shape, traits, reuse = subject.machine.shape, subject.machine.traits, subject.reuse
+    registers = axi4lite.register_map(shape)
+    at = {name: register.address for name, register in registers.items()}
     fields = zip(axi4lite.operand_names(shape), (name for name, _ in shape.request), strict=True)
     kept = [registers[name] for name, field in fields if field not in reuse.rewritten]
     held = {item.address + BYTES * place for item in kept for place in range(item.count)}
@@ -196,7 +204,6 @@ def _of_bus(subject: Subject, top: str) -> Vectors:
         ],
     )
     vectors.part("and a computation after it", whole)
-    return vectors
 
 
 def _of_paper_bus(subject: Subject, top: str) -> Vectors:

@@ -11,7 +11,7 @@ from pymtl3 import *
 
 from ....fl.axi4lite import ALL_BYTES, BYTES, address_nbits, operand_names, random_operands, register_map
 from ....fl.xcel import WORD_NBITS, words_of
-from ...units.held_word import HeldWord
+from ...units.memory.held_word import HeldWord
 
 PLACE_NBITS = 7  # of a word in its window, which is what an operand of 4,096 bits has
 COUNT_NBITS = PLACE_NBITS + 1  # of the words, up to 128

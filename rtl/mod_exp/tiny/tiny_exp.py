@@ -24,7 +24,7 @@ flip-flops, 3 n latches, 3 n gates that read them, 2 adders of k bits, or 3 if k
 from pymtl3 import *
 
 from ...messages import answer_stays, declare_streams, mk_modexp_req, mk_modexp_resp
-from ...units.held_word import HeldWord
+from ...units.memory.held_word import HeldWord
 from ...units.serial_ctrl import connect_serial
 from .digit_reader import DigitReader, Lines, read_digit
 from .shift_counter import states_of

@@ -3,8 +3,8 @@
 import random
 
 from modexlab.rtl.sim import translate
-from modexlab.rtl.units.residue_memory import ResidueMemory
-from modexlab.rtl.units.shielded_memory import ShieldedMemory
+from modexlab.rtl.units.memory.residue_memory import ResidueMemory
+from modexlab.rtl.units.memory.shielded_memory import ShieldedMemory
 
 from tests.harness import parametrize, stepped
 from tests.programs import machine_of
