@@ -42,9 +42,8 @@ import msgspec
 from ..fl.errors import BadInput
 from ..fl.input_file import read_text
 from ..rtl.sim.base import Options
-from ..rtl.sim.harness import harness
-from ..rtl.sim.native import DRIVER, NativeSimulation
-from ..rtl.sim.nativemodel import NativeModel
+from ..rtl.sim.native import NativeSimulation
+from ..rtl.sim.nativemodel import ModuleText
 from ..rtl.sim.ports import Message, Ports
 from ..rtl.sim.protocol import BrokenPromise, Progress, Run, SimulationTimeout, UnexpectedResponse
 from . import typed_toml
@@ -300,17 +299,6 @@ def program_json(program: "Program") -> dict[str, Any]:
     }
 
 
-class TextSimulation(NativeSimulation):
-    """Simulates a design with streams from its Verilog text."""
-
-    def __init__(
-        self, verilog: str, top: str, ports: Ports, names: Mapping[str, str], options: Options
-    ) -> None:
-        self._check(options)
-        self.ports = ports
-        self._model = NativeModel(verilog + harness(ports).verilog(top, names), DRIVER, options)
-
-
 def simulate_rtl(design_sv: Path, design: Description, workload_json: Path, out_dir: Path) -> Simulated:
     """Simulate the design before synthesis and write rtl_sim.json; a wrong answer is a failed test, not an
     error.
@@ -324,13 +312,14 @@ def simulate_rtl(design_sv: Path, design: Description, workload_json: Path, out_
 
 def run_text(verilog: str, top: str, work: Workload) -> Simulated:
     """Simulate a workload with Verilator on the module `top` of a Verilog text."""
+    text = ModuleText(verilog, top, work.ports, work.names)
     if work.protocol == SYSTEM:
-        from ..proc.sim.native import NativeProcSimulation, VerilogText
+        from ..proc.sim.native import NativeProcSimulation
 
-        with NativeProcSimulation(VerilogText(verilog, top), Options()) as system:
+        with NativeProcSimulation(text, Options()) as system:
             return run_programs(system, work)
     assert work.ports is not None
-    with TextSimulation(verilog, top, work.ports, work.names, Options()) as simulation:
+    with NativeSimulation(text, Options()) as simulation:
         return run_streams(simulation, work)
 
 

@@ -14,15 +14,12 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from ...rtl.sim.base import Options
 from ...rtl.sim.campaigns.faults import Effect, Judge, judged
-from ...rtl.sim.harness import harness
-from ...rtl.sim.native import DRIVER
 from ...rtl.sim.nativemodel import RUNNING
 from ...rtl.sim.ports import Ports, Value
 from ...rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
 from .engine import GateTables, _Tables
-from .gates import GateModel, GateSimulation
+from .gates import GateSimulation
 
 
 class Stuck(Enum):
@@ -64,24 +61,24 @@ class StuckTables(GateTables):
         self._ones[net] = value
 
 
-class _FlippedModel(GateModel):
-    """The engine with its driver, and a flip during the run."""
+class _FlippedSimulation(GateSimulation):
+    """A netlist with streams and one flip during the run."""
 
     def __init__(self, tables: GateTables, ports: Ports, fault: NetFault) -> None:
-        super().__init__(tables, harness(ports), DRIVER, Options())
+        super().__init__(tables, ports)
         self._fault = fault
 
-    def advance(self, report: Callable[[], None] | None) -> int:
+    def _advance(self, report: Callable[[], None] | None) -> int:
         """Run up to the cycle of the fault, through it with the flip, and on."""
         net, _, cycle = self._fault
-        if cycle and (outcome := self.lib.sim_advance(self.handle, cycle)) != RUNNING:
+        if cycle and (outcome := self._lib.sim_advance(self._handle, cycle)) != RUNNING:
             return outcome
         self._set({item: 1 - self._get(item) for item in self._beside(net)})
-        if (outcome := self.lib.sim_advance(self.handle, 1)) != RUNNING:
+        if (outcome := self._lib.sim_advance(self._handle, 1)) != RUNNING:
             return outcome
         if (value := self._driven(net)) is not None:
             self._set({net: value})
-        return super().advance(report)
+        return super()._advance(report)
 
     def _get(self, net: int) -> int:
         return self.engine._lib.gates_get(self.engine._handle, net)
@@ -106,14 +103,6 @@ class _FlippedModel(GateModel):
             at = sum(self._get(int(item)) << pin for pin, item in enumerate(row["in"]) if item >= 0)
             return int(tables._kinds[row["kind"]]["table"][output]) >> at & 1
         return None
-
-
-class _FlippedSimulation(GateSimulation):
-    """A netlist with streams and one flip."""
-
-    def __init__(self, tables: GateTables, ports: Ports, fault: NetFault) -> None:
-        self.ports = ports
-        self._model = _FlippedModel(tables, ports, fault)
 
 
 class FaultyNetlist:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ...fl.errors import BadInput
 from ...rtl.sim.build import COMPILE
 from ...rtl.sim.harness import Harness
-from ...rtl.sim.nativemodel import MODEL
+from ...rtl.sim.nativemodel import testbench
 from ..compiled import compiled
 from ..netlist.netlist import Netlist
 
@@ -154,6 +154,6 @@ def library(harness: Harness | None = None, driver: str | None = None) -> Path:
     linked = [str(compiled("gates-*.o", {"gates.cpp": engine}, *COMPILE, "-O3", "-c", "gates.cpp"))]
     texts = {}
     if harness and driver:
-        texts = {"VHarness.h": header(harness), "driver.cpp": MODEL.read_text() + driver}
+        texts = {"VHarness.h": header(harness), "driver.cpp": testbench(driver)}
         linked = ["driver.cpp", *linked]
     return compiled("gates-*.so", texts, *COMPILE, "-O1", "-shared", "-I.", *linked)

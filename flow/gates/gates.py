@@ -15,18 +15,17 @@ import functools
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pymtl3 import Component
 
 from ...fl.errors import BadInput
-from ...proc.sim.harness import harness as proc_harness
-from ...proc.sim.native import TESTBENCH, NativeProcSimulation
+from ...proc.sim.native import NativeProcSimulation
 from ...rtl.sim import cache, sources
 from ...rtl.sim.base import Options
-from ...rtl.sim.harness import Harness, harness
-from ...rtl.sim.native import DRIVER, NativeSimulation
-from ...rtl.sim.nativemodel import NativeModel, declare_functions
+from ...rtl.sim.native import NativeSimulation
+from ...rtl.sim.nativemodel import NativeStage, declare_functions
 from ...rtl.sim.nativemodel import load as load_library
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation.translate import top_name
@@ -43,34 +42,6 @@ from .engine import Engine, GateTables, prepared
 STAGE = "gates"
 PRODUCTS = ("netlist.json", "hierarchy.json")  # of synthesis
 SYNTHESIS = "flow.synth.synthesis"
-
-
-class GateModel(NativeModel):
-    """The engine with a driver, in place of a Verilator model."""
-
-    def __init__(
-        self,
-        tables: GateTables,
-        harness: Harness,
-        driver: str,
-        options: Options,
-        names: Mapping[str, str] | None = None,
-    ) -> None:
-        self._handle = None
-        self._vcd = None  # netlists write no waveforms
-        self._nets = np.array(gate_harness.nets(harness, tables.netlist, names or {}) or [0], np.int32)
-        if tables.clock_net is None:
-            raise BadInput("the netlist has no clock port: a machine with streams needs one")
-        path = gate_harness.library(harness, driver)
-        self.lib = load_library(path)
-        lib = prepared(path)
-        self._tables = tables
-        declare_functions(lib, gates_use=(None, ctypes.c_void_p))
-        lib.gates_last.restype = ctypes.c_void_p
-        lib.gates_use(ctypes.byref(tables.c), self._nets.ctypes.data)
-        seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1
-        self._handle = self.lib.sim_new(None, seed)
-        self.engine = Engine(tables, lib=lib, handle=lib.gates_last())
 
 
 @functools.cache
@@ -97,29 +68,16 @@ def netlist_of(component: Component, adk: Path | None = None) -> tuple[Netlist, 
     return synthesized(text, top_name(component), adk), ports
 
 
-class AtGates:
-    """A simulation by the engine with a driver."""
+class AtGates(NativeStage):
+    """A simulation by the engine with a driver, in place of a Verilator model."""
 
-    _model: GateModel
     stage = STAGE
     waves: tuple[str, ...] = ()
-    powers_up = True
-
-    @property
-    def engine(self) -> Engine:
-        """The engine, for windows and counts."""
-        return self._model.engine
-
-
-class GateSimulation(AtGates, NativeSimulation):
-    """Simulates the netlist of a machine with streams."""
-
-    _model: GateModel
 
     def __init__(
         self,
         tables: GateTables,
-        ports: Ports,
+        ports: Any = None,
         options: Options | None = None,
         *,
         names: Mapping[str, str] | None = None,
@@ -127,14 +85,23 @@ class GateSimulation(AtGates, NativeSimulation):
         """`ports` are those of the RTL; `names` maps ports to different names in the netlist."""
         options = options or Options()
         self._check(options)
-        self.ports = ports
-        self._model = GateModel(tables, harness(ports), DRIVER, options, names)
+        self.ports, self._tables = ports, tables
+        harness = self._harness()
+        self._nets = np.array(gate_harness.nets(harness, tables.netlist, names or {}) or [0], np.int32)
+        if tables.clock_net is None:
+            raise BadInput("the netlist has no clock port: a machine with streams needs one")
+        path = gate_harness.library(harness, self.driver)
+        lib = prepared(path)
+        declare_functions(lib, gates_use=(None, ctypes.c_void_p))
+        lib.gates_last.restype = ctypes.c_void_p
+        lib.gates_use(ctypes.byref(tables.c), self._nets.ctypes.data)
+        self._open(load_library(path), options)
+        self.engine = Engine(tables, lib=lib, handle=lib.gates_last())
+
+
+class GateSimulation(AtGates, NativeSimulation):
+    """Simulates the netlist of a machine with streams."""
 
 
 class GateProcSimulation(AtGates, NativeProcSimulation):
     """Simulates the netlist of a processor, with its accelerator or alone."""
-
-    _model: GateModel
-
-    def __init__(self, tables: GateTables) -> None:
-        self._model = GateModel(tables, proc_harness(), TESTBENCH, Options())

@@ -9,27 +9,21 @@ from typing import Any
 
 from pymtl3 import Component
 
-from ...fl.errors import BadInput
-from ...rtl.sim.base import Model, Options, start
+from ...rtl.sim.base import Options, start
 from .base import MemoryTiming, ProcSimulation
-from .native import NativeProcSimulation, VerilogText
+from .native import NativeProcSimulation
 from .pybench import PythonProcSimulation, VerilogProcSimulation
 
-__all__ = ["MemoryTiming", "VerilogText", "simulate_proc"]
+__all__ = ["MemoryTiming", "simulate_proc"]
 
 STAGES: dict[str, type[ProcSimulation]] = {
     kind.stage: kind for kind in (PythonProcSimulation, VerilogProcSimulation, NativeProcSimulation)
 }
 
 
-def simulate_proc(
-    component: Component | VerilogText, stage: str = "native", **options: Any
-) -> ProcSimulation:
+def simulate_proc(component: Component, stage: str = "native", **options: Any) -> ProcSimulation:
     """Build a component with the ports of a processor for one of STAGES.
 
-    The options are those of `rtl.sim.simulate`. A VerilogText can only be simulated at stage native. Stage
-    verilog traces the commit port.
+    The options are those of `rtl.sim.simulate`. Stage verilog traces the commit port.
     """
-    if isinstance(component, VerilogText) and not issubclass(STAGES.get(stage, Model), NativeProcSimulation):
-        raise BadInput(f"Verilog text cannot be simulated at stage {stage}: take stage native")
     return start(STAGES, component, stage, Options(**options))

@@ -32,6 +32,7 @@ from ..iss.outcome import (
     out_of_words,
 )
 from ..software.elf import Program
+from .harness import check
 
 # A run times out after this many cycles without a retired instruction, whatever max_cycles is. Cycles spent
 # waiting for an accelerator, or in wfi for its interrupt, are limited by `rtl.sim.protocol.hang_cycles`
@@ -199,6 +200,8 @@ def _named(where: Sequence[int]) -> dict[str, int]:
 
 class ProcSimulation(Model):
     """A processor, elaborated and built for one stage; `run` may be called any number of times."""
+
+    read_ports = staticmethod(check)
 
     def run(
         self,

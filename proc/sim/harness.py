@@ -1,9 +1,6 @@
-"""Module around a processor at stage `native`, with registered inputs and messages split into fields; and the
-check of the ports.
+"""Check of the ports of a processor, and its harness at stage `native`.
 
-In each call, Verilator evaluates all logic that depends on the inputs of the top level. The harness registers
-the inputs at the clock edge: the driver knows the inputs of the next cycle before the edge, so one call per
-cycle evaluates all logic once.
+The strobe of all inputs is the clock: the driver knows the inputs of the next cycle before the edge.
 """
 
 from functools import cache
@@ -14,7 +11,7 @@ from pymtl3.dsl import Signal
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 from ...fl.errors import BadInput
-from ...rtl.sim.harness import Harness, whole
+from ...rtl.sim.harness import Harness
 from ...rtl.sim.ports import Message
 from ..core.ports import processor_ports
 
@@ -57,21 +54,13 @@ def harness() -> Harness:
 
     It has one port per field: `commit_pc`, `imem_req_addr`, `imem_req_val`, `imem_req_rdy`.
     """
-    inputs = {"reset": 1}
-    outputs: dict[str, int] = {}
-    connections = {"reset": whole("reset", 1)}
-
-    def connect(port: str, fields: dict[str, int], side: dict[str, int]) -> None:
-        side |= fields
-        connections[port] = tuple(part for name, nbits in fields.items() for part in whole(name, nbits))
-
+    built = Harness({"clk": {}})
+    built.connect("reset", {"reset": 1}, "clk")
     for name, (kind, message) in _ports().items():
         fields = {f"{name}_{field}": nbits for field, nbits in Message.of(message).fields}
         if kind in STREAMS:
-            to_design, from_design = (inputs, outputs) if kind is RecvIfcRTL else (outputs, inputs)
-            connect(f"{name}__val", {f"{name}_val": 1}, to_design)
-            connect(f"{name}__msg", fields or {f"{name}_msg": message.nbits}, to_design)
-            connect(f"{name}__rdy", {f"{name}_rdy": 1}, from_design)
+            parts = fields or {f"{name}_msg": message.nbits}
+            built.connect_stream(name, parts, "clk", received=kind is RecvIfcRTL)
         else:
-            connect(name, fields or {name: message.nbits}, inputs if kind is InPort else outputs)
-    return Harness({"clk": inputs}, outputs, connections)
+            built.connect(name, fields or {name: message.nbits}, "clk" if kind is InPort else None)
+    return built

@@ -137,13 +137,12 @@ class Memory {
     std::vector<uint32_t> used;
 };
 
-// The random numbers of one port.
-struct Random {
-    uint32_t state;
+// The random delays of one port.
+struct Delays : Random {
     uint64_t threshold, range;
 
-    bool stall() { return threshold && xorshift32(state) < threshold; }
-    uint64_t extra() { return range ? xorshift32(state) * (range + 1) >> 32 : 0; }
+    bool stall() { return threshold && draw() < threshold; }
+    uint64_t extra() { return range ? draw() * (range + 1) >> 32 : 0; }
 };
 
 struct Request {
@@ -161,13 +160,13 @@ class MemoryPort {
     void start(Memory& memory_, const Job& job, uint32_t port) {
         memory = &memory_;
         latency = job.latency;
-        random = {job.random[port], job.threshold, job.extra};
+        delays = {{job.random[port]}, job.threshold, job.extra};
         promise.forget();
         answers.clear();
         fired = 0;
     }
 
-    bool ready() { return !random.stall(); }
+    bool ready() { return !delays.stall(); }
 
     // The answer that may be given in this cycle, or null.
     const Answer* answer(uint64_t cycle) const {
@@ -184,7 +183,7 @@ class MemoryPort {
         if (!memory->mapped(req.addr)) answer.error = 1;
         else if (req.control >> 4) memory->write(req.addr, req.control & 15, req.data);
         else answer.data = memory->read(req.addr);
-        answer.from = cycle + latency + random.extra();
+        answer.from = cycle + latency + delays.extra();
         answers.push_back(answer);
         return RUNNING;
     }
@@ -194,12 +193,12 @@ class MemoryPort {
   private:
     Memory* memory;
     uint64_t latency;
-    Random random;
+    Delays delays;
     Held<Request> promise;
     std::deque<Answer> answers;
 };
 
-class Testbench : public Model {
+class Driver : public Model {
   public:
     using Model::Model;
 
@@ -209,8 +208,8 @@ class Testbench : public Model {
         memory.clear(job.regions, job.region_count);
         imem.start(memory, job, IMEM);
         dmem.start(memory, job, DMEM);
-        source = {job.random[MNGR2PROC], job.threshold, 0};
-        sink = {job.random[PROC2MNGR], job.threshold, 0};
+        source = {{job.random[MNGR2PROC]}, job.threshold, 0};
+        sink = {{job.random[PROC2MNGR]}, job.threshold, 0};
         promise.forget();
         tally = Tally{};
         output.clear();
@@ -226,22 +225,22 @@ class Testbench : public Model {
         top->mngr2proc_msg = 0;
         top->reset = 1;
         // reset reaches the registers of the harness at the first edge, and those of the processor at the next
-        for (uint64_t i = 0; i < RESET_CYCLES; i++) edge();
+        for (uint64_t i = 0; i < RESET_CYCLES; i++) step();
         top->reset = 0;
         drive();
-        edge();
+        step();
     }
 
     void load(uint32_t addr, const uint8_t* data, uint64_t count) { memory.load(addr, data, count); }
 
-    Outcome advance(uint64_t budget) override {
+    Outcome advance(uint64_t budget) {
         for (const uint64_t stop = tally.cycle + budget; tally.cycle < stop;) {
             Outcome outcome = sample();
             if (outcome == WITHDRAWN || outcome == CHANGED || outcome == MISALIGNED) return outcome;
             tally.cycle++;
             if (!outcome) outcome = limit();
             drive();
-            edge();
+            step();
             if (outcome) return outcome;
         }
         return RUNNING;
@@ -359,16 +358,16 @@ class Testbench : public Model {
         top->dmem_resp_data = data ? data->data : 0;
     }
 
-    void edge() {
-        clock(1);
-        clock(0);
+    void step() {
+        edge();
+        settle();
     }
 
     Job job{};
     Tally tally{};
     Memory memory;
     MemoryPort imem, dmem;
-    Random source{}, sink{};
+    Delays source{}, sink{};
     Held<uint32_t> promise;
     std::vector<uint32_t> manager, output;
     std::vector<Commit> commits;
@@ -379,14 +378,8 @@ class Testbench : public Model {
     bool asleep = false;              // the last wait was that of wfi
 };
 
-std::unique_ptr<Model> make_driver(const char* waves, int seed) {
-    return std::make_unique<Testbench>(waves, seed);
-}
-
 }  // namespace
 
-API void sim_start(Model* sim, const Job* job) { static_cast<Testbench*>(sim)->start(*job); }
-API void sim_load(Model* sim, uint32_t addr, const uint8_t* data, uint64_t count) {
-    static_cast<Testbench*>(sim)->load(addr, data, count);
-}
-API void sim_tally(Model* sim, Tally* to) { static_cast<Testbench*>(sim)->get_tally(*to); }
+API void sim_start(Driver* sim, const Job* job) { sim->start(*job); }
+API void sim_load(Driver* sim, uint32_t addr, const uint8_t* data, uint64_t count) { sim->load(addr, data, count); }
+API void sim_state(Driver* sim, Tally* to) { sim->get_tally(*to); }

@@ -8,17 +8,11 @@ text.
 import ctypes
 import struct
 from array import array
-from dataclasses import dataclass
 from pathlib import Path
 
-from pymtl3 import Component
-
-from ...rtl.sim.base import Options
-from ...rtl.sim.build import WAVES
-from ...rtl.sim.nativemodel import WITHDRAWN, NativeModel, fields
-from ...rtl.sim.protocol import RESET_CYCLES, BrokenPromise, Progress, hang_cycles
-from ...rtl.sim.translation.translate import top_name
-from ...rtl.sim.translation.translated import translated
+from ...rtl.sim.harness import Harness
+from ...rtl.sim.nativemodel import WITHDRAWN, NativeStage, constants, fields
+from ...rtl.sim.protocol import BrokenPromise, Progress, hang_cycles
 from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM
 from ..iss.outcome import A0, ACCELERATOR_WAIT, HANG, INTERRUPT_WAIT, LAST_PCS, TRAP_LOOP, Commit, Trap
@@ -36,7 +30,7 @@ from .base import (
     ProcSimulation,
     Tally,
 )
-from .harness import check, harness
+from .harness import harness
 
 FIRST_END = 16
 ENDS = ("halt", "tohost", "limit", "starved", "misaligned", TRAP_LOOP, ACCELERATOR_WAIT, HANG, INTERRUPT_WAIT)
@@ -54,12 +48,9 @@ CONSTANTS = {
     "A0": A0,
     "CSR_PROC2MNGR": PROC2MNGR,
     "FIRST_END": FIRST_END,
-    "RESET_CYCLES": RESET_CYCLES,
     "LOOP_TRAPS": LOOP_TRAPS,
     "STARVED_CYCLES": STARVED_CYCLES,
 }
-TESTBENCH = "".join(f"constexpr uint32_t {name} = {value:#x};\n" for name, value in CONSTANTS.items())
-TESTBENCH += Path(__file__).with_name("native.cpp").read_text()
 REGIONS_TEXT = array("I", [bound for region in REGIONS for bound in region]).tobytes()
 COMMIT = struct.Struct("<5I")
 COUNTS = (  # fields common to _Tally and Tally
@@ -73,16 +64,6 @@ COUNTS = (  # fields common to _Tally and Tally
     "since",
     "waiting",
 )
-
-
-@dataclass(frozen=True)
-class VerilogText:
-    """A processor given as Verilog, such as a gate-level netlist: module `top` has the ports of the
-    translation.
-    """
-
-    text: str
-    top: str
 
 
 class _Job(ctypes.Structure):
@@ -119,24 +100,16 @@ class _Tally(ctypes.Structure):
     )
 
 
-class NativeProcSimulation(ProcSimulation):
+class NativeProcSimulation(NativeStage, ProcSimulation):
     """Simulation of the compiled processor."""
 
-    stage = "native"
-    waves = tuple(WAVES)
-    powers_up = True
+    driver = constants(**CONSTANTS) + Path(__file__).with_name("native.cpp").read_text()
 
-    def __init__(self, design: Component | VerilogText, options: Options) -> None:
-        self._check(options)
-        if isinstance(design, Component):
-            text, _ = translated(design, check)
-            design = VerilogText(text, top_name(design))
-        self._model: NativeModel = NativeModel(
-            design.text + harness().verilog(design.top), TESTBENCH, options
-        )
+    def _harness(self) -> Harness:
+        return harness()
 
     def _drive(self, job: Job, progress: Progress | None) -> Tally:
-        lib, handle, timing = self._model.lib, self._model.handle, job.timing
+        lib, handle, timing = self._lib, ctypes.c_void_p(self._handle), job.timing
         tohost = job.program.tohost
         native_job = _Job(
             regions=REGIONS_TEXT,
@@ -159,8 +132,8 @@ class NativeProcSimulation(ProcSimulation):
         lib.sim_start(handle, ctypes.byref(native_job))
         for addr, data in job.program.segments:
             lib.sim_load(handle, ctypes.c_uint32(addr), bytes(data), ctypes.c_uint64(len(data)))
-        end = self._model.advance(progress and (lambda: progress(self._tally().cycles, job.max_cycles or 0)))
-        tally = self._tally()
+        end = self._advance(progress and (lambda: progress(self._state(_Tally).cycles, job.max_cycles or 0)))
+        tally = self._state(_Tally)
         port = ("imem_req", "dmem_req", "proc2mngr")[tally.broken_port]
         if end < FIRST_END:
             message = f"{port} message {tally.broken_index}"
@@ -181,8 +154,3 @@ class NativeProcSimulation(ProcSimulation):
             output=array("I", ctypes.string_at(tally.output, 4 * tally.output_count)).tolist(),
             commits=[*map(Commit._make, COMMIT.iter_unpack(commits))] if job.record else None,
         )
-
-    def _tally(self) -> _Tally:
-        tally = _Tally()
-        self._model.lib.sim_tally(self._model.handle, ctypes.byref(tally))
-        return tally

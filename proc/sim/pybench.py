@@ -1,15 +1,13 @@
 """Python testbench for any PyMTL3 component with the ports of a processor."""
 
-import time
 from collections import deque
 
 from pymtl3 import Component
 
 from ...rtl.sim import interrupt
-from ...rtl.sim.protocol import Progress, Promise, hang_cycles, xorshift32
-from ...rtl.sim.pymodel import PROGRESS_SECONDS, InPython, PythonStage, maker
+from ...rtl.sim.protocol import Progress, Random, hang_cycles
+from ...rtl.sim.pymodel import InPython, PythonStage, Receiver, Sender
 from ...rtl.sim.verilog import VerilogStage
-from ..core.messages import MemResp
 from ..isa.csrs import PROC2MNGR
 from ..isa.isa import BY_NAME, LOAD, STORE, SYSTEM, disassemble
 from ..iss.outcome import (
@@ -37,33 +35,28 @@ from .base import (
     ProcSimulation,
     Tally,
 )
-from .harness import check
 
 CSR_WORD = PROC2MNGR << 20 | SYSTEM  # a csr instruction that accesses proc2mngr, under CSR_MASK
 CSR_MASK = 0xFFF << 20 | 0x7F
 OPCODE, SW = 0x7F, BY_NAME["sw"]
 
-_response = maker(MemResp)
 ERROR = 1 << 32  # the field `error` of a packed response
 
 
-class _Random:
-    """The random numbers of one port."""
+class _Delays(Random):
+    """The random delays of one port."""
 
     def __init__(self, start: int, timing: MemoryTiming) -> None:
-        self._state, self._threshold, self._extra = start, timing.threshold, timing.extra
+        super().__init__(start)
+        self._threshold, self._extra = timing.threshold, timing.extra
 
     def stall(self) -> bool:
         """Whether the port stalls in this cycle."""
-        return bool(self._threshold) and self._draw() < self._threshold
+        return bool(self._threshold) and self.draw() < self._threshold
 
     def extra(self) -> int:
         """The additional delay of an answer in cycles."""
-        return self._draw() * (self._extra + 1) >> 32 if self._extra else 0
-
-    def _draw(self) -> int:
-        self._state = xorshift32(self._state)
-        return self._state
+        return self.draw() * (self._extra + 1) >> 32 if self._extra else 0
 
 
 class _MemoryPort:
@@ -72,37 +65,31 @@ class _MemoryPort:
     def __init__(
         self, name: str, top: Component, memory: Memory, timing: MemoryTiming, start: int, stage: str
     ) -> None:
-        self._req, self._resp = getattr(top, f"{name}_req"), getattr(top, f"{name}_resp")
-        self._name = f"{name}_req"
-        self._stage = stage
+        self._name, self._stage = f"{name}_req", stage
+        self._req = getattr(top, self._name)
+        self._requests = Receiver(self._req, f"{self._name} message", stage)
+        self._responses = Sender(getattr(top, f"{name}_resp"))
         self._memory, self._latency = memory, timing.latency
-        self._random = _Random(start, timing)
-        self._promise = Promise(f"{name}_req message", stage)
-        self._answers: deque[tuple[int, int]] = (
-            deque()
-        )  # first cycle in which it may be given, and the answer
-        self._fired = 0
+        self._delays = _Delays(start, timing)
+        # first cycle in which it may be given, and the answer
+        self._answers: deque[tuple[int, int]] = deque()
 
     def drive(self, cycle: int) -> None:
         """Drive the inputs of this cycle."""
-        self._req.rdy @= not self._random.stall()
+        self._requests.ready(not self._delays.stall())
         answers = self._answers
-        there = bool(answers) and answers[0][0] <= cycle
-        self._resp.val @= there
-        self._resp.msg @= _response(answers[0][1] if there else 0)
+        self._responses.offer(answers[0][1] if answers and answers[0][0] <= cycle else None)
 
     def serve(self, cycle: int) -> None:
         """Accept the processor's request of this cycle; drop the answer that the processor accepted."""
-        req = self._req
-        self._promise.check(req, self._fired, cycle)
-        if req.val & req.rdy:
-            self._fired += 1
-            addr = int(req.msg.addr)
+        if self._requests.accept(cycle) is not None:
+            msg = self._req.msg
+            addr = int(msg.addr)
             if addr & 3:
                 raise MisalignedRequest.at(self._name, addr, cycle, self._stage)
-            answer = self._access(addr, int(req.msg.strobe) if req.msg.write else None, int(req.msg.data))
-            self._answers.append((cycle + self._latency + self._random.extra(), answer))
-        if self._resp.val & self._resp.rdy:
+            answer = self._access(addr, int(msg.strobe) if msg.write else None, int(msg.data))
+            self._answers.append((cycle + self._latency + self._delays.extra(), answer))
+        if self._responses.fires:
             self._answers.popleft()
 
     def _access(self, addr: int, strobe: int | None, data: int) -> int:
@@ -120,35 +107,34 @@ class _Manager:
     """Both streams of words between program and manager."""
 
     def __init__(self, top: Component, job: Job, stage: str) -> None:
-        self._source, self._sink = top.mngr2proc, top.proc2mngr
+        self._source = Sender(top.mngr2proc)
+        self._sink = Receiver(top.proc2mngr, "proc2mngr message", stage)
         self._words = job.manager
         *_, source_start, sink_start = job.timing.starts
-        self._source_random = _Random(source_start, job.timing)
-        self._sink_random = _Random(sink_start, job.timing)
-        self._promise = Promise("proc2mngr message", stage)
+        self._source_delays = _Delays(source_start, job.timing)
+        self._sink_delays = _Delays(sink_start, job.timing)
         self._sent, self._offered = 0, False
         self.output: list[int] = []
 
     def drive(self) -> None:
         """Drive the inputs of this cycle."""
-        if not self._source_random.stall() and self._sent < len(self._words):
+        if not self._source_delays.stall() and self._sent < len(self._words):
             self._offered = True
-        self._source.val @= self._offered
-        self._source.msg @= self._words[self._sent] if self._offered else 0
-        self._sink.rdy @= not self._sink_random.stall()
+        self._source.offer(self._words[self._sent] if self._offered else None)
+        self._sink.ready(not self._sink_delays.stall())
 
     def exchange(self, cycle: int) -> None:
         """Move the words of this cycle."""
-        if self._source.val & self._source.rdy:
+        if self._source.fires:
             self._sent, self._offered = self._sent + 1, False
-        self._promise.check(self._sink, len(self.output), cycle)
-        if self._sink.val & self._sink.rdy:
-            self.output.append(int(self._sink.msg))
+        word = self._sink.accept(cycle)
+        if word is not None:
+            self.output.append(word)
 
     @property
     def idle(self) -> bool:
         """Whether all words have been read and no word from the program waits to be accepted."""
-        return self._sent == len(self._words) and not self._sink.val
+        return self._sent == len(self._words) and not self._sink.offered
 
 
 class _Observer:
@@ -234,12 +220,9 @@ class _Observer:
 class PythonBench(InPython, ProcSimulation):
     """A testbench that runs programs on a component with the ports of a processor."""
 
-    def _read_ports(self, component: Component) -> None:
-        check(component)
-
     @interrupt.kept()
     def _drive(self, job: Job, progress: Progress | None) -> Tally:
-        top, settle, edge, trace = self._top, self._settle, self._edge, self._trace
+        top = self._top
         memory = Memory()
         memory.load(job.program.segments)
         imem, dmem = (
@@ -248,37 +231,25 @@ class PythonBench(InPython, ProcSimulation):
         )
         manager = _Manager(top, job, self.stage)
         observer = _Observer(top, job, manager, self.stage)
-        self._start(job)
-        tally, cycle = observer.tally, 0
-        reported = time.monotonic()
-        while not tally.end:
+        tally = observer.tally
+
+        def drive(cycle: int) -> None:
             imem.drive(cycle)
             dmem.drive(cycle)
             manager.drive()
-            settle()
-            if trace:
-                trace(cycle, self._line_trace())
+
+        def sample(cycle: int) -> bool:
             imem.serve(cycle)
             dmem.serve(cycle)
             manager.exchange(cycle)
             tally.end = observer.sample()
-            edge()
-            cycle += 1
-            if progress and time.monotonic() - reported > PROGRESS_SECONDS:
-                progress(cycle, job.max_cycles or 0)
-                reported = time.monotonic()
-        return tally
+            return bool(tally.end)
 
-    def _start(self, job: Job) -> None:
-        """Reset the processor with idle streams."""
-        top = self._top
-        for sender in (top.imem_req, top.dmem_req, top.proc2mngr):
-            sender.rdy @= 0
-        for receiver in (top.imem_resp, top.dmem_resp, top.mngr2proc):
-            receiver.val @= 0
         top.entry @= job.program.entry
         top.core_id @= job.core_id
         self._reset()
+        self._cycles(drive, sample, progress and (lambda: progress(tally.cycles, job.max_cycles or 0)))
+        return tally
 
     def _events(self) -> str:
         """Text for the slot that leaves the pipeline: an instruction, a trap, or a bubble and its reason."""

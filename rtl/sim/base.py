@@ -5,7 +5,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -61,13 +61,15 @@ class Model(Closing, ABC):
     """A design built for one stage."""
 
     stage: str
+    ports: Any
+    read_ports: Callable[[Component], Any]  # of an elaborated component; BadInput if it lacks ports
     waves: tuple[str, ...] = ()  # suffixes of the waveform files that the stage can write
     traces = False
     powers_up = False
 
     @abstractmethod
     def __init__(self, component: Any, options: Options) -> None:
-        """Build a component that has not been simulated yet; some stages also accept a Verilog text."""
+        """Build a component that has not been simulated yet; stage native also accepts a ModuleText."""
 
     def _check(self, options: Options) -> None:
         """Raise BadInput if the stage does not support the options; to be called before anything is built."""
@@ -119,6 +121,7 @@ class Simulation(Model):
     """A design with one request stream and one response stream; `run` may be called any number of times."""
 
     ports: Ports
+    read_ports = staticmethod(Ports.of)
 
     def run(
         self,

@@ -7,7 +7,7 @@ evaluates it once.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .ports import Ports
 
@@ -21,8 +21,23 @@ class Harness:
     """The ports of the harness with their widths, and their bits at each port of the design."""
 
     inputs: dict[str, dict[str, int]]  # by the signal whose rising edge registers them
-    outputs: dict[str, int]
-    connections: dict[str, tuple[Slice, ...]]  # without the clock; the most significant slice first
+    outputs: dict[str, int] = field(default_factory=dict)
+    # without the clock; the most significant slice first
+    connections: dict[str, tuple[Slice, ...]] = field(default_factory=dict)
+
+    def connect(self, port: str, parts: dict[str, int], strobe: str | None = None) -> None:
+        """Connect a port of the design to new ports of the harness, the most significant first: inputs with
+        this strobe, or outputs.
+        """
+        (self.inputs[strobe] if strobe else self.outputs).update(parts)
+        self.connections[port] = tuple((name, nbits - 1, 0) for name, nbits in parts.items())
+
+    def connect_stream(self, name: str, message: dict[str, int], strobe: str, *, received: bool) -> None:
+        """Connect a stream that the design receives or sends, with a message of these parts."""
+        to_design, from_design = (strobe, None) if received else (None, strobe)
+        self.connect(f"{name}__val", {f"{name}_val": 1}, to_design)
+        self.connect(f"{name}__msg", message, to_design)
+        self.connect(f"{name}__rdy", {f"{name}_rdy": 1}, from_design)
 
     @property
     def widths(self) -> dict[str, int]:
@@ -64,25 +79,14 @@ class Harness:
         )
 
 
-def whole(name: str, nbits: int) -> tuple[Slice, ...]:
-    """All bits of an input or output."""
-    return ((name, nbits - 1, 0),)
-
-
 def harness(ports: Ports) -> Harness:
     """The harness of a design with these ports."""
-    streams = {
-        "reset": 1,
-        "istream_val": 1,
-        "istream_msg": ports.request.nbits,
-        "ostream_rdy": 1,
-    }
-    outputs = {"istream_rdy": 1, "ostream_val": 1, "ostream_msg": ports.response.nbits}
-    connections = {
-        name.replace("stream_", "stream__"): whole(name, nbits) for name, nbits in (streams | outputs).items()
-    }
+    built = Harness({"load": {}, "load_statics": {"statics": ports.static_nbits}})
+    built.connect("reset", {"reset": 1}, "load")
+    built.connect_stream("istream", {"istream_msg": ports.request.nbits}, "load", received=True)
+    built.connect_stream("ostream", {"ostream_msg": ports.response.nbits}, "load", received=False)
     above = ports.static_nbits
     for name, kind in ports.statics:
-        connections[name] = (("statics", above - 1, above - kind.nbits),)
+        built.connections[name] = (("statics", above - 1, above - kind.nbits),)
         above -= kind.nbits
-    return Harness({"load": streams, "load_statics": {"statics": ports.static_nbits}}, outputs, connections)
+    return built

@@ -1,8 +1,12 @@
 // Base of every C++ testbench: the Verilated model of a harness, its clock and its waveform file.
 //
-// It precedes the driver (native.cpp) in one text, which is compiled together with the model. The driver derives a
-// class from Model and defines `make_driver`. Widths follow from the types that Verilator gives to ports (CData, SData,
-// IData, QData, VlWide). A message is a sequence of 32-bit words, least significant first.
+// nativemodel.py puts it before the driver (native.cpp) and library.cpp, in one text that is compiled together with the
+// model. The driver derives a class `Driver` from Model; its `Outcome advance(uint64_t budget)` runs for at most so many
+// cycles. Widths follow from the types that Verilator gives to ports (CData, SData, IData, QData, VlWide). A message is
+// a sequence of 32-bit words, least significant first.
+//
+// With BOTH_EDGES the registers of harness and design use both edges of clk, so a cycle is one evaluation of the model;
+// otherwise a cycle is both levels of clk.
 
 #include "VHarness.h"
 
@@ -35,11 +39,16 @@ template <typename T> void get(const T& port, uint32_t* to) {
 
 template <typename T> void clear(T& port) { std::memset(&port, 0, sizeof port); }
 
-uint32_t xorshift32(uint32_t& x) {
-    x ^= x << 13;
-    x ^= x >> 17;
-    return x ^= x << 5;
-}
+// Random numbers of 32 bits, the same as those of `Random` in protocol.py.
+struct Random {
+    uint32_t state;
+
+    uint32_t draw() {
+        state ^= state << 13;
+        state ^= state >> 17;
+        return state ^= state << 5;
+    }
+};
 
 // How a slice of a run ended. Mirrored in nativemodel.py; a driver may define further values from 16 on.
 enum Outcome : int32_t { RUNNING, FINISHED, TIMEOUT, UNEXPECTED, WITHDRAWN, CHANGED };
@@ -87,7 +96,7 @@ class Model {
         top->clk = 0;
     }
 
-    virtual ~Model() {
+    ~Model() {
         top->final();
 #ifdef WAVES
         file.close();
@@ -111,9 +120,6 @@ class Model {
 #endif
     }
 
-    // Run for at most this many cycles.
-    virtual Outcome advance(uint64_t budget) = 0;
-
     void flush() {
 #ifdef WAVES
         file.flush();
@@ -121,7 +127,27 @@ class Model {
     }
 
   protected:
-    // Evaluate the model with the clock at this level: half a cycle.
+    // Let the logic settle after an edge: the rest of the cycle.
+    void settle() {
+#ifndef BOTH_EDGES
+        clock(0);
+#endif
+    }
+
+    // The clock edge at the end of a cycle.
+    void edge() {
+#ifdef BOTH_EDGES
+        clock(!top->clk);
+#else
+        clock(1);
+#endif
+    }
+
+    VerilatedContext context;
+    std::unique_ptr<VHarness> top;
+
+  private:
+    // Evaluate the model with the clock at this level.
     void clock(bool level) {
         top->clk = level;
         top->eval();
@@ -131,10 +157,6 @@ class Model {
 #endif
     }
 
-    VerilatedContext context;
-    std::unique_ptr<VHarness> top;
-
-  private:
 #if defined(WAVES_VCD)
     int failed = 0;
     WaveFile written{&failed};
@@ -144,21 +166,6 @@ class Model {
 #endif
 };
 
-std::unique_ptr<Model> make_driver(const char* waves, int seed);  // defined by the driver
-
 }  // namespace
 
 #define API extern "C" __attribute__((visibility("default")))
-
-// null: the waveform file cannot be written
-API Model* sim_new(const char* waves, int seed) {
-    auto sim = make_driver(waves, seed);
-    return sim->ok() ? sim.release() : nullptr;
-}
-API int32_t sim_waves_error(const Model* sim) { return sim->waves_error(); }
-API void sim_delete(Model* sim) { delete sim; }
-API int32_t sim_advance(Model* sim, uint64_t budget) {
-    const Outcome outcome = sim->advance(budget);
-    sim->flush();
-    return outcome;
-}

@@ -1,9 +1,7 @@
 // The val/rdy driver of stage `native`: executes a whole plan (protocol.py) in C++.
 //
 // The text of model.cpp precedes it. The model is the harness that harness.py puts around the design; static ports are
-// concatenated to one number. The order of events in a cycle must be the same as in pydriver.py. With BOTH_EDGES the
-// registers of the design use both edges of clk, so a cycle is one evaluation of the model; otherwise a cycle is both
-// levels of clk.
+// concatenated to one number. The order of events in a cycle must be the same as in pydriver.py.
 
 extern "C" {
 
@@ -19,30 +17,31 @@ struct Plan {
     uint64_t sink_threshold;
     uint64_t max_cycles;  // 0: none
     uint64_t hang_cycles;
-    uint64_t reset_cycles;
-    uint64_t drain_cycles;
     uint32_t random;  // 0: no stalls
     uint32_t* responses;
     int64_t* accepted;
     int64_t* done;
 };
 
-// Mirrored by `_State` in native.py.
-struct State {
+// Mirrored by `_Progress` in native.py.
+struct Progress {
     int64_t sent;
     int64_t received;
     uint64_t cycle;
-    uint64_t limit;
-    int32_t wait;
-    int32_t refused;
-    int32_t current;
-    uint32_t random;
-    bool offered;
 };
 
 }  // extern "C"
 
 namespace {
+
+struct State : Progress {
+    uint64_t limit;
+    int32_t wait;
+    int32_t refused;
+    int32_t current;
+    Random random;
+    bool offered;
+};
 
 class Driver : public Model {
   public:
@@ -59,8 +58,8 @@ class Driver : public Model {
         top->ostream_rdy = 0;
         changed = true;
         set_statics(plan.static_of[0]);
-        for (uint64_t i = 0; i < plan.reset_cycles; i++) {
-            settle();
+        for (uint64_t i = 0; i < RESET_CYCLES; i++) {
+            load();
             edge();
         }
         top->reset = 0;
@@ -68,12 +67,12 @@ class Driver : public Model {
         state = State{};
         state.wait = plan.source_delays[0];
         state.current = plan.static_of[0];
-        state.random = plan.random;
+        state.random = {plan.random};
         state.limit = limit(0);
         promise.forget();
     }
 
-    Outcome advance(uint64_t budget) override {
+    Outcome advance(uint64_t budget) {
         State s = state;  // a local copy stays in registers across the calls of the model
         const Outcome outcome = advance(s, s.cycle + budget);
         state = s;
@@ -91,8 +90,8 @@ class Driver : public Model {
 
             bool source_stall = false, sink_stall = false;
             if (plan.random) {
-                source_stall = xorshift32(s.random) < plan.source_threshold;
-                sink_stall = xorshift32(s.random) < plan.sink_threshold;
+                source_stall = s.random.draw() < plan.source_threshold;
+                sink_stall = s.random.draw() < plan.sink_threshold;
             }
 
             if (!s.offered && s.sent < plan.total) {
@@ -112,13 +111,13 @@ class Driver : public Model {
                 changed = true;
             }
 
-            settle();
+            load();
             const bool idle = !plan.random && !promise.waits() && (s.offered || s.sent == plan.total);
             if (idle) {  // no input changes until the next handshake
                 const uint64_t end = s.limit < stop ? s.limit : stop;
                 while (s.cycle < end && !handshake(s)) {
                     edge();
-                    if (++s.cycle < end) settle();
+                    if (++s.cycle < end) load();
                 }
                 if (s.cycle == end) continue;
             }
@@ -159,8 +158,8 @@ class Driver : public Model {
     Outcome drain(State& s) {
         top->ostream_rdy = 1;
         changed = true;
-        for (uint64_t i = 0; i < plan.drain_cycles; i++, s.cycle++) {
-            settle();
+        for (uint64_t i = 0; i < DRAIN_CYCLES; i++, s.cycle++) {
+            load();
             if (top->ostream_val) return UNEXPECTED;
             edge();
         }
@@ -177,24 +176,15 @@ class Driver : public Model {
         top->eval();
     }
 
-    void settle() {
+    // Pass changed inputs to the design, and let its logic settle.
+    void load() {
         if (changed) {
             top->load = 1;
             top->eval();
             top->load = 0;
             changed = false;
         }
-#ifndef BOTH_EDGES
-        clock(0);
-#endif
-    }
-
-    void edge() {
-#ifdef BOTH_EDGES
-        clock(!top->clk);
-#else
-        clock(1);
-#endif
+        settle();
     }
 
     Plan plan{};
@@ -202,11 +192,7 @@ class Driver : public Model {
     Held<std::remove_reference_t<decltype(VHarness::ostream_msg)>> promise;
 };
 
-std::unique_ptr<Model> make_driver(const char* waves, int seed) {
-    return std::make_unique<Driver>(waves, seed);
-}
-
 }  // namespace
 
-API void sim_start(Model* sim, const Plan* plan) { static_cast<Driver*>(sim)->start(*plan); }
-API void sim_state(Model* sim, State* to) { *to = static_cast<Driver*>(sim)->state; }
+API void sim_start(Driver* sim, const Plan* plan) { sim->start(*plan); }
+API void sim_state(const Driver* sim, Progress* to) { *to = sim->state; }

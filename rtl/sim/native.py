@@ -1,32 +1,25 @@
 """Stage `native`: the translated Verilog, compiled together with the driver in native.cpp."""
 
 import ctypes
-import re
 from array import array
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pymtl3 import Component
-
-from .base import Options, Simulation
-from .build import WAVES
-from .harness import harness
+from .base import Simulation
+from .harness import Harness, harness
 from .nativemodel import (
     CHANGED,
     FINISHED,
     UNEXPECTED,
     WITHDRAWN,
-    NativeModel,
+    NativeStage,
     buffer_of,
     fields,
     from_words,
     to_words,
 )
-from .ports import Ports
 from .protocol import (
-    DRAIN_CYCLES,
-    RESET_CYCLES,
     BrokenPromise,
     Plan,
     Progress,
@@ -35,16 +28,10 @@ from .protocol import (
     UnexpectedResponse,
     hang_cycles,
 )
-from .text import VerilogText
-from .translation.translate import top_name
-from .translation.translated import translated
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-ONE_EDGE = re.compile(r"\b(pos|neg)edge\b")
-DRIVER = Path(__file__).with_name("native.cpp").read_text()
 
 
 class _Plan(ctypes.Structure):
@@ -54,43 +41,24 @@ class _Plan(ctypes.Structure):
         ("total", ctypes.c_int64),
         *fields(ctypes.c_char_p, "messages", "static_sets", "static_of", "source_delays", "sink_delays"),
         *fields(ctypes.c_uint64, "source_threshold", "sink_threshold", "max_cycles", "hang_cycles"),
-        *fields(ctypes.c_uint64, "reset_cycles", "drain_cycles"),
         ("random", ctypes.c_uint32),
         *fields(ctypes.c_void_p, "responses", "accepted", "done"),
     )
 
 
-class _State(ctypes.Structure):
-    """Mirrors `State` in native.cpp."""
+class _Progress(ctypes.Structure):
+    """Mirrors `Progress` in native.cpp."""
 
-    _fields_ = (
-        *fields(ctypes.c_int64, "sent", "received"),
-        *fields(ctypes.c_uint64, "cycle", "limit"),
-        *fields(ctypes.c_int32, "wait", "refused", "current"),
-        ("random", ctypes.c_uint32),
-        ("offered", ctypes.c_bool),
-    )
+    _fields_ = (*fields(ctypes.c_int64, "sent", "received"), ("cycle", ctypes.c_uint64))
 
 
-class NativeSimulation(Simulation):
+class NativeSimulation(NativeStage, Simulation):
     """Simulation of the compiled design."""
 
-    stage = "native"
-    waves = tuple(WAVES)
-    powers_up = True
+    driver = Path(__file__).with_name("native.cpp").read_text()
 
-    def __init__(self, component: Component, options: Options) -> None:
-        self._check(options)
-        verilog, self.ports = translated(component, Ports.of)
-        driver = DRIVER
-        # waveforms show both clock levels, and a given Verilog text may have registers of any kind
-        if not options.vcd and not isinstance(component, VerilogText):
-            verilog = verilog.replace("@(posedge clk)", "@(edge clk)")
-            assert not ONE_EDGE.search(verilog), "a register that is not clocked by @(posedge clk)"
-            driver = f"#define BOTH_EDGES\n{DRIVER}"
-        self._model: NativeModel = NativeModel(
-            verilog + harness(self.ports).verilog(top_name(component)), driver, options
-        )
+    def _harness(self) -> Harness:
+        return harness(self.ports)
 
     def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
         source_threshold, sink_threshold = plan.stall.thresholds if plan.stall else (0, 0)
@@ -152,13 +120,12 @@ class NativeSimulation(Simulation):
         responses = buffer_of(total, self.ports.response.nbits)
         accepted = array("q", bytes(8 * total))
         done = array("q", bytes(8 * total))
-        plan.reset_cycles, plan.drain_cycles = RESET_CYCLES, DRAIN_CYCLES
         plan.responses = ctypes.addressof(responses)
         plan.accepted, plan.done = accepted.buffer_info()[0], done.buffer_info()[0]
-        self._model.lib.sim_start(self._model.handle, ctypes.byref(plan))
-        outcome = self._model.advance(progress and (lambda: progress(self._state().received, total)))
+        self._lib.sim_start(self._handle, ctypes.byref(plan))
+        outcome = self._advance(progress and (lambda: progress(self._state(_Progress).received, total)))
         if outcome != FINISHED:
-            state = self._state()
+            state = self._state(_Progress)
             if outcome == UNEXPECTED:
                 raise UnexpectedResponse.at(state.received, state.cycle, self.stage)
             if outcome in (WITHDRAWN, CHANGED):
@@ -167,8 +134,3 @@ class NativeSimulation(Simulation):
                 )
             raise timeout(self.stage, state.sent, state.received, state.cycle)
         return responses.raw, accepted, done
-
-    def _state(self) -> _State:
-        state = _State()
-        self._model.lib.sim_state(self._model.handle, ctypes.byref(state))
-        return state

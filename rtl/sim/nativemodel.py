@@ -5,52 +5,108 @@ progress work. A design is compiled once: the cache identifies it by the text of
 """
 
 import ctypes
+import re
 import time
-from collections.abc import Callable, Iterable
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pymtl3 import Component
 
 from ...fl.errors import BadInput
 from ...fl.xcel import words_of
-from .base import Options, check_written
-from .build import library
-from .harness import HARNESS
+from .base import Model, Options, check_written
+from .build import WAVES, library
+from .harness import HARNESS, Harness
+from .protocol import DRAIN_CYCLES, RESET_CYCLES
+from .text import VerilogText
+from .translation.translate import top_name
+from .translation.translated import translated
 
-WAVE_FILE = Path(__file__).with_name("wave_file.cpp")
-MODEL = Path(__file__).with_name("model.cpp")
+_S = TypeVar("_S", bound=ctypes.Structure)
+WAVE_FILE, MODEL, LIBRARY = (
+    Path(__file__).with_name(name) for name in ("wave_file.cpp", "model.cpp", "library.cpp")
+)
+BOTH_EDGES = "#define BOTH_EDGES\n"  # for model.cpp
+EDGE = "@(posedge clk)"
+OTHER_EDGE = re.compile(r"\bnegedge\b|(?<!@\()\bposedge\b|\bposedge\b(?! clk\))")
 SLICE_SECONDS = 0.2
 
 RUNNING, FINISHED, TIMEOUT, UNEXPECTED, WITHDRAWN, CHANGED = range(6)
 
 
-class NativeModel:
-    """One instance of a compiled design; `driver` is the C++ text of the testbench."""
+def constants(**values: int) -> str:
+    """Constants for a driver in C++."""
+    return "".join(f"constexpr uint32_t {name} = {value:#x};\n" for name, value in values.items())
 
-    def __init__(self, verilog: str, driver: str, options: Options) -> None:
-        self._handle = None
-        self._vcd = options.vcd
-        text = WAVE_FILE.read_text() + MODEL.read_text() + driver
-        self.lib = load(library(verilog, HARNESS, text, options.opt, options.vcd))
+
+def testbench(*drivers: str) -> str:
+    """The complete C++ text of a testbench, of which each driver is a part."""
+    parts = [MODEL.read_text(), constants(RESET_CYCLES=RESET_CYCLES, DRAIN_CYCLES=DRAIN_CYCLES), *drivers]
+    return "".join([WAVE_FILE.read_text(), *parts, LIBRARY.read_text()])
+
+
+@dataclass(frozen=True)
+class ModuleText:
+    """A design given as Verilog, such as a gate-level netlist: module `top` has the ports of the translation,
+    or those to which `names` maps them.
+    """
+
+    verilog: str
+    top: str
+    ports: Any = None  # as the simulation reads them from a component
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+class NativeStage(Model):
+    """A design compiled together with a C++ driver."""
+
+    stage = "native"
+    waves = tuple(WAVES)
+    powers_up = True
+    driver: str  # the C++ text on top of model.cpp
+    _handle: int | None = None
+
+    def __init__(self, design: Component | ModuleText, options: Options) -> None:
+        self._check(options)
+        # waveforms show both clock levels, and a given Verilog text may have registers of any kind
+        both_edges = not options.vcd and not isinstance(design, ModuleText | VerilogText)
+        if isinstance(design, Component):
+            verilog, ports = translated(design, self.read_ports)
+            design = ModuleText(verilog, top_name(design), ports)
+        self.ports = design.ports
+        verilog = design.verilog + self._harness().verilog(design.top, design.names)
+        text = testbench(self.driver)
+        if both_edges:
+            assert not OTHER_EDGE.search(design.verilog), "a register that is not clocked by @(posedge clk)"
+            verilog, text = verilog.replace(EDGE, "@(edge clk)"), BOTH_EDGES + text
+        self._open(load(library(verilog, HARNESS, text, options.opt, options.vcd)), options)
+
+    def _open(self, lib: ctypes.CDLL, options: Options) -> None:
+        """Create an instance of the compiled model."""
+        self._lib, self._vcd = lib, options.vcd
+        declare_functions(lib, sim_start=(None, ctypes.c_void_p), sim_state=(None, ctypes.c_void_p))
         # seed 0 means that registers start with 0
         seed = 0 if options.power_up_seed is None else options.power_up_seed % (2**31 - 1) + 1
-        self._handle = self.lib.sim_new(options.vcd and str(options.vcd).encode(), seed)
+        self._handle = lib.sim_new(options.vcd and str(options.vcd).encode(), seed)
         if not self._handle:
             raise BadInput(f"waveform file {options.vcd}: cannot be written; give another file")
 
-    @property
-    def handle(self) -> ctypes.c_void_p:
-        """The first argument of the library's functions."""
-        return ctypes.c_void_p(self._handle)
+    @abstractmethod
+    def _harness(self) -> Harness:
+        """The harness of a design with these ports."""
 
-    def advance(self, report: Callable[[], None] | None) -> int:
+    def _advance(self, report: Callable[[], None] | None) -> int:
         """Run to the end in slices of about SLICE_SECONDS each, calling `report` after slices of about that
         length.
         """
         cycles = 1024
         while True:
             start = time.monotonic()
-            outcome = self.lib.sim_advance(self._handle, cycles)
-            check_written(self._vcd, self.lib.sim_waves_error(self._handle))
+            outcome = self._lib.sim_advance(self._handle, cycles)
+            check_written(self._vcd, self._lib.sim_waves_error(self._handle))
             if outcome != RUNNING:
                 return outcome
             elapsed = time.monotonic() - start
@@ -58,10 +114,16 @@ class NativeModel:
             if report and elapsed > SLICE_SECONDS / 2:
                 report()
 
+    def _state(self, kind: type[_S]) -> _S:
+        """The state of the run, in the structure of the driver."""
+        state = kind()
+        self._lib.sim_state(self._handle, ctypes.byref(state))
+        return state
+
     def close(self) -> None:
         """Free the model and close its waveform file; further calls do nothing."""
         if self._handle:
-            self.lib.sim_delete(self._handle)
+            self._lib.sim_delete(self._handle)
             self._handle = None
 
     def __del__(self) -> None:
@@ -102,9 +164,9 @@ def load(path: Path) -> ctypes.CDLL:
     designs.
     """
     lib = ctypes.CDLL(str(path))
-    lib.sim_new.restype = ctypes.c_void_p
-    lib.sim_new.argtypes = [ctypes.c_char_p, ctypes.c_int]
-    lib.sim_delete.argtypes = [ctypes.c_void_p]
-    lib.sim_waves_error.argtypes = [ctypes.c_void_p]
-    lib.sim_advance.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    lib.sim_new.restype, lib.sim_new.argtypes = ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_int]
+    number = ctypes.c_int32
+    declare_functions(
+        lib, sim_delete=(None,), sim_waves_error=(number,), sim_advance=(number, ctypes.c_uint64)
+    )
     return lib

@@ -9,8 +9,6 @@ sink depend only on registered state: `val` never depends on `rdy` in the same c
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pymtl3.stdlib.stream.ifcs import SendIfcRTL
-
 from ...fl.errors import BadInput
 from .ports import Ports, Value
 
@@ -43,27 +41,6 @@ class BrokenPromise(RuntimeError):
             f"{message} at stage {stage}: {what} in cycle {cycle}, before rdy took it; "
             "val, once 1, and the message must stay until it has moved"
         )
-
-
-class Promise:
-    """Checker of the promise of one sender (`Held` in model.cpp)."""
-
-    def __init__(self, message: str, stage: str) -> None:
-        self._message, self._stage = message, stage
-        self._held: int | None = None  # the message of the last cycle, if it was refused
-
-    def check(self, port: SendIfcRTL, index: int, cycle: int) -> None:
-        """Check the current cycle; to be called once per cycle. The BrokenPromise error names message
-        `index`.
-        """
-        val = bool(port.val)
-        held = self._held
-        if not val and held is None:
-            return
-        msg = int(port.msg.to_bits()) if val else None
-        if held is not None and msg != held:
-            raise BrokenPromise.at(f"{self._message} {index}", cycle, self._stage, dropped=not val)
-        self._held = None if port.rdy else msg
 
 
 class UnexpectedResponse(RuntimeError):
@@ -116,11 +93,22 @@ def hang_cycles(stage: str) -> int:
     return HANG_CYCLES.get(stage, HANG_CYCLES_ELSEWHERE)
 
 
-def xorshift32(x: int) -> int:
-    """One step of Marsaglia's 32-bit generator (J. Stat. Software 8(14), 2003, shifts 13, 17, 5)."""
-    x ^= x << 13 & 0xFFFFFFFF
-    x ^= x >> 17
-    return x ^ (x << 5 & 0xFFFFFFFF)
+class Random:
+    """Random numbers of 32 bits, the same at every stage (`Random` in model.cpp).
+
+    Marsaglia's generator (J. Stat. Software 8(14), 2003, shifts 13, 17, 5); its state must not be 0.
+    """
+
+    def __init__(self, state: int) -> None:
+        self._state = state
+
+    def draw(self) -> int:
+        """The next number."""
+        x = self._state
+        x ^= x << 13 & 0xFFFFFFFF
+        x ^= x >> 17
+        self._state = x ^ (x << 5 & 0xFFFFFFFF)
+        return self._state
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class VerilogStage(InPython):
     def __init__(self, component: Component, options: Options) -> None:
         self._check(options)
         elaborate(component)
-        self._read_ports(component)
+        self.ports = self.read_ports(component)
         self._attach(_import_back(component, options), options)
         self._check_waves()
 

@@ -24,9 +24,11 @@ from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc
 from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.isa.csrs import CSRS
-from modexlab.proc.sim import VerilogText, simulate_proc
+from modexlab.proc.sim.native import NativeProcSimulation
 from modexlab.proc.software.kernels import kernel_program
 from modexlab.rtl.sim import ToolError, lint, translate
+from modexlab.rtl.sim.base import Options
+from modexlab.rtl.sim.nativemodel import ModuleText
 from modexlab.rtl.sim.toolchain import verilator
 from modexlab.rtl.sim.verilog_digests import Digests
 
@@ -414,8 +416,8 @@ def test_the_processors_verilog_runs_programs(cli):
     """The exported Verilog is the simulated one."""
     text = cli("verilog proc").out
     program, cycles = kernel_program("montgomery", 32, 3, 65537, 1007), set()
-    for component in (VerilogText(text, "proc"), ProcXcel(Proc, NullXcel)):
-        with simulate_proc(component, "native") as sim:
+    for design in (ModuleText(text, "proc"), ProcXcel(Proc, NullXcel)):
+        with NativeProcSimulation(design, Options()) as sim:
             outcome = sim.run(program)
         assert outcome.exit_code == 0
         cycles.add(outcome.cycles)

@@ -28,6 +28,8 @@ from modexlab.proc.core.proc_xcel import ProcXcel
 from modexlab.proc.sim import simulate_proc
 from modexlab.rtl.sim import Stall, protocol, simulate
 from modexlab.rtl.sim.base import Options, elaborate
+from modexlab.rtl.sim.native import NativeSimulation
+from modexlab.rtl.sim.nativemodel import ModuleText
 from modexlab.rtl.sim.ports import Message, Ports
 from modexlab.rtl.sim.translation.translate import top_name, translate
 
@@ -257,7 +259,7 @@ def as_in_verilator(nets, text, ports, requests, tmp_path, **statics):
     """
     waves = tmp_path / "waves.vcd"
     text = cell_models.models(LIBRARY, {cell.kind for cell in nets.cells.values()}) + text
-    with workload.TextSimulation(text, nets.name, ports, {}, Options(vcd=waves)) as simulation:
+    with NativeSimulation(ModuleText(text, nets.name, ports), Options(vcd=waves)) as simulation:
         by_verilator = simulation.run(requests, **statics)
     with simulated(nets, ports) as simulation:
         simulation.engine.window()
@@ -915,7 +917,7 @@ def test_pipelines_move_as_in_verilator(nstages, gated, tmp_path):
         counts = kernel.count(workload.Row("product", (packed[1],), statics=statics, warm_up=warm_up))
     waves = tmp_path / "waves.vcd"
     text = cell_models.models(LIBRARY, {cell.kind for cell in nets.cells.values()}) + verilog(nets)
-    with workload.TextSimulation(text, nets.name, ports, {}, Options(vcd=waves)) as simulation:
+    with NativeSimulation(ModuleText(text, nets.name, ports), Options(vcd=waves)) as simulation:
         run = simulation.run([warm, request], statics=statics, source_delays=[0, 40])
     first, last = (protocol.RESET_CYCLES + cycles[1] for cycles in (run.accepted, run.done))
     assert counts.cycles == last - first

@@ -13,8 +13,9 @@ from modexlab.eval.exchange.package.package import Package, register_rdl
 from modexlab.fl.axi4lite import BYTES, OPERANDS, register_map
 from modexlab.fl.status import Status
 from modexlab.fl.xcel import from_words, words_of
-from modexlab.flow.workload import TextSimulation
 from modexlab.rtl.sim.base import Options, elaborate
+from modexlab.rtl.sim.native import NativeSimulation
+from modexlab.rtl.sim.nativemodel import ModuleText
 from modexlab.rtl.sim.ports import Ports
 
 from tests.drivers import (
@@ -262,7 +263,7 @@ def released(machine, interface):
     package = Package(machine, interface)
     component = machine.exported(interface)
     elaborate(component)
-    simulation = TextSimulation(package.hardware, package.name, Ports.of(component), {}, Options())
+    simulation = NativeSimulation(ModuleText(package.hardware, package.name, Ports.of(component)), Options())
 
     def send(request):
         accesses = interface.requests(machine.shape, request)

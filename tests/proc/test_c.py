@@ -9,7 +9,7 @@ from math import gcd
 from modexlab.proc.sim import MemoryTiming
 from modexlab.proc.software.compiler import OPTS, compile_program
 from modexlab.proc.software.elf import load_elf
-from modexlab.rtl.sim.protocol import xorshift32
+from modexlab.rtl.sim.protocol import Random
 
 from tests.harness import expect, one_now, parametrize
 from tests.paths import DATA
@@ -29,13 +29,7 @@ def quotient(a, b):
 
 def expected():
     """The words that proc_mix.c must send."""
-    state = 2463534242
-
-    def draw():
-        nonlocal state
-        state = xorshift32(state)
-        return state
-
+    draw = Random(2463534242).draw
     words = [binascii.crc32(b"123456789"), 2 * 6 + 3]
     values = sorted(signed(draw(), 16) for _ in range(50))
     words += [1, binascii.crc32(struct.pack("<50h", *values))]

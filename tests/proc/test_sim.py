@@ -14,10 +14,13 @@ from modexlab.proc.isa import causes
 from modexlab.proc.isa.isa import INSTRUCTIONS, disassemble
 from modexlab.proc.iss.iss import ISS
 from modexlab.proc.iss.outcome import ACCELERATOR_WAIT, HANG, TRAP_LOOP, Stuck, Trap
-from modexlab.proc.sim import MemoryTiming, VerilogText, simulate_proc
+from modexlab.proc.sim import MemoryTiming, simulate_proc
 from modexlab.proc.sim.base import MisalignedRequest, UnknownBubble
+from modexlab.proc.sim.native import NativeProcSimulation
 from modexlab.proc.software.elf import Program
 from modexlab.rtl.sim import translate
+from modexlab.rtl.sim.base import Options
+from modexlab.rtl.sim.nativemodel import ModuleText
 from modexlab.rtl.sim.protocol import BrokenPromise
 from modexlab.rtl.units.multiplier import Multiplier
 
@@ -300,12 +303,10 @@ def test_an_accelerator_may_take_its_time(monkeypatch):
 
 @regress
 def test_verilog_text_in_place_of_a_component(native):
-    text = VerilogText(translate(mk_proc_xcel(), "Chip"), "Chip")
+    text = ModuleText(translate(mk_proc_xcel(), "Chip"), "Chip")
     program = everything()
-    with simulate_proc(text) as sim:
+    with NativeProcSimulation(text, Options()) as sim:
         assert sim.run(program, manager=WORDS) == native.run(program, manager=WORDS)
-    with refused("Verilog text cannot be simulated at stage python: take stage native"):
-        simulate_proc(text, "python")
 
 
 @parametrize("stage", one_now(RTL_STAGES, "python", "native"))

@@ -24,9 +24,8 @@ from ....flow.prove import registers
 from ....flow.prove.assertions import Decision, countdown, decide
 from ....flow.prove.report import PROVED, REFUTED, UNDECIDED
 from ....rtl.sim.base import Options
-from ....rtl.sim.harness import harness
-from ....rtl.sim.native import DRIVER, NativeSimulation
-from ....rtl.sim.nativemodel import NativeModel
+from ....rtl.sim.native import NativeSimulation
+from ....rtl.sim.nativemodel import ModuleText
 from ....rtl.sim.ports import Message, Ports
 from ....rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
 from ....rtl.sim.translation.instance_loops import instance_path
@@ -60,9 +59,7 @@ class Rewritten(NativeSimulation):
     """Native simulation of a unit from its text, which may be that of a mutant."""
 
     def __init__(self, design: Stream) -> None:
-        self.ports = design.ports
-        text = design.verilog + harness(design.ports).verilog(design.top)
-        self._model = NativeModel(text, DRIVER, Options())
+        super().__init__(ModuleText(design.verilog, design.top, design.ports), Options())
 
     def answers(self, sweep: Sweep, apart: int = 0) -> tuple[tuple[Words, ...], NDArray[np.int64]]:
         """Fields of the answers to requests `apart` cycles apart, and their latencies."""

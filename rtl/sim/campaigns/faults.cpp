@@ -13,7 +13,7 @@ constexpr std::size_t MOST_KEPT = 32 << 20;
 // How long a flip lasts.
 enum Stay : int32_t { NEVER, UNTIL_WRITTEN, A_CYCLE, FOR_GOOD };
 
-class FaultDriver : public SiteModel {
+class Driver : public SiteModel {
   public:
     using SiteModel::SiteModel;
 
@@ -32,20 +32,20 @@ class FaultDriver : public SiteModel {
         rest = more;
         in_reset();
         if (stay == FOR_GOOD) *byte ^= mask;
-        for (int i = 0; i < 2; i++) step();
+        for (uint64_t i = 0; i < RESET_CYCLES; i++) step();
         top->reset = 0;
         for (int64_t i = 0; i < nearlier && !hung; i++) hung = !answers(earlier + i * words_of<decltype(VHarness::istream_msg)>);
         offer(request);
     }
 
-    Outcome advance(uint64_t budget) override {
+    Outcome advance(uint64_t budget) {
         if (hung) return TIMEOUT;
         for (const uint64_t stop = cycle + budget; cycle < stop;) {
             if (!answered && cycle >= max_cycles) return TIMEOUT;
             if (answered && cycle > cycle_of_answer + rest) return FINISHED;
             const bool flips = cycle == cycle_of_fault && (stay == UNTIL_WRITTEN || stay == A_CYCLE);
             if (flips) *byte ^= mask;
-            clock(0);
+            settle();
             const bool fired = top->istream_val && top->istream_rdy;
             if (top->ostream_val && !answered) {
                 answered = true;
@@ -53,7 +53,7 @@ class FaultDriver : public SiteModel {
                 get(top->ostream_msg, response);
             }
             if (answered && cycle == cycle_of_answer + rest) return FINISHED;  // before the edge, so that the state can be read
-            clock(1);
+            edge();
             if (flips && stay == A_CYCLE) *byte ^= mask;
             if (fired) withdraw();
             cycle++;
@@ -112,10 +112,10 @@ class FaultDriver : public SiteModel {
     bool answers(const uint32_t* request) {
         offer(request);
         for (uint64_t i = 0; i < max_cycles; i++) {
-            clock(0);
+            settle();
             const bool fired = top->istream_val && top->istream_rdy;
             const bool done = top->ostream_val;
-            clock(1);
+            edge();
             if (fired) withdraw();
             if (done) return true;
         }
@@ -124,7 +124,7 @@ class FaultDriver : public SiteModel {
 
     // Simulate one cycle; if the response is offered, return true without the clock edge.
     bool move(bool without) {
-        clock(0);
+        settle();
         const bool fired = top->istream_val && top->istream_rdy;
         if (top->ostream_val) {
             get(top->ostream_msg, response);
@@ -132,7 +132,7 @@ class FaultDriver : public SiteModel {
             if (without) cycle_without = cycle;
             return true;
         }
-        clock(1);
+        edge();
         if (fired) {
             if (without) taken = cycle;
             withdraw();
@@ -182,47 +182,41 @@ class FaultDriver : public SiteModel {
     bool answered = false;
 };
 
-std::unique_ptr<Model> make_driver(const char* waves, int seed) {
-    return std::make_unique<FaultDriver>(waves, seed);
-}
-
-FaultDriver* of(Model* sim) { return static_cast<FaultDriver*>(sim); }
-
 }  // namespace
 
 // Verilator treats the flip after a response as a register, which starts with random bits like all others.
-API void sim_clear(Model* sim, const char* scope, const char* name) {
-    const Site site = of(sim)->find(scope, name);
+API void sim_clear(Driver* sim, const char* scope, const char* name) {
+    const Site site = sim->find(scope, name);
     std::memset(site.data, 0, site.size * std::max(1, site.nelements));
 }
 API void sim_flip(
-    Model* sim, const char* scope, const char* name, int32_t element, int32_t bit, int32_t stay, uint64_t cycle) {
-    of(sim)->flip(of(sim)->find(scope, name), element, bit, static_cast<Stay>(stay), cycle);
+    Driver* sim, const char* scope, const char* name, int32_t element, int32_t bit, int32_t stay, uint64_t cycle) {
+    sim->flip(sim->find(scope, name), element, bit, static_cast<Stay>(stay), cycle);
 }
-API void sim_before(Model* sim, int64_t count, const uint32_t* requests) { of(sim)->before(count, requests); }
-API void sim_start(Model* sim, const uint32_t* request, uint64_t max_cycles, uint64_t rest) {
-    of(sim)->start(request, max_cycles, rest);
+API void sim_before(Driver* sim, int64_t count, const uint32_t* requests) { sim->before(count, requests); }
+API void sim_start(Driver* sim, const uint32_t* request, uint64_t max_cycles, uint64_t rest) {
+    sim->start(request, max_cycles, rest);
 }
-API uint64_t sim_answer(Model* sim, uint32_t* response) {
-    std::memcpy(response, of(sim)->response, sizeof of(sim)->response);
-    return of(sim)->cycle_of_answer;
+API uint64_t sim_answer(Driver* sim, uint32_t* response) {
+    std::memcpy(response, sim->response, sizeof sim->response);
+    return sim->cycle_of_answer;
 }
-API void sim_keep(Model* sim, const char* scope, const char* name) { of(sim)->keep(scope, name); }
-API int32_t sim_record(Model* sim, const uint32_t* request, uint64_t max_cycles) { return of(sim)->record(request, max_cycles); }
-API uint8_t* sim_element(Model* sim, const char* scope, const char* name, int32_t element) {
-    return of(sim)->find(scope, name).element(element);
+API void sim_keep(Driver* sim, const char* scope, const char* name) { sim->keep(scope, name); }
+API int32_t sim_record(Driver* sim, const uint32_t* request, uint64_t max_cycles) { return sim->record(request, max_cycles); }
+API uint8_t* sim_element(Driver* sim, const char* scope, const char* name, int32_t element) {
+    return sim->find(scope, name).element(element);
 }
 // Simulate one operation per flip; return outcomes and responses.
 API void sim_campaign(
-    Model* sim, int64_t total, uint8_t* const* bytes, const uint8_t* bits, const uint64_t* when, uint64_t max_cycles, int32_t* outcomes,
+    Driver* sim, int64_t total, uint8_t* const* bytes, const uint8_t* bits, const uint64_t* when, uint64_t max_cycles, int32_t* outcomes,
     uint32_t* responses, uint64_t* cycles) {
     for (int64_t i = 0; i < total; i++) {
-        outcomes[i] = of(sim)->again(bytes[i], bits[i], when[i], max_cycles);
+        outcomes[i] = sim->again(bytes[i], bits[i], when[i], max_cycles);
         sim_answer(sim, responses + i * words_of<decltype(VHarness::ostream_msg)>);
-        cycles[i] = of(sim)->cycle_of_answer;
+        cycles[i] = sim->cycle_of_answer;
     }
 }
-API void sim_read(Model* sim, const char* scope, const char* name, int32_t element, uint8_t* to) {
-    const Site site = of(sim)->find(scope, name);
+API void sim_read(Driver* sim, const char* scope, const char* name, int32_t element, uint8_t* to) {
+    const Site site = sim->find(scope, name);
     std::memcpy(to, site.element(element), site.size);
 }

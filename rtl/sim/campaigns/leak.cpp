@@ -14,7 +14,7 @@ struct Moments {
     int64_t sum, square;
 };
 
-class LeakDriver : public SiteModel {
+class Driver : public SiteModel {
   public:
     using SiteModel::SiteModel;
 
@@ -54,17 +54,17 @@ class LeakDriver : public SiteModel {
         leave_reset();
     }
 
-    Outcome advance(uint64_t budget) override {
+    Outcome advance(uint64_t budget) {
         if (fired_at) return advance_stream(budget);
         for (; done < total; budget--) {
             if (!budget) return RUNNING;
             if (cycle >= max_cycles) return TIMEOUT;
             if (!cycle) offer(messages + done * words_of<decltype(VHarness::istream_msg)>);
-            clock(0);
+            settle();
             const bool fired = top->istream_val && top->istream_rdy;
             const bool answered = top->ostream_val;
             if (answered) get(top->ostream_msg, responses + done * words_of<decltype(VHarness::ostream_msg)>);
-            clock(1);
+            edge();
             look();
             if (kind[done] >= 0) count(kind[done]);
             if (static_cast<int64_t>(cycle) < room) traces[done * room + cycle] = now.back();
@@ -88,7 +88,7 @@ class LeakDriver : public SiteModel {
   private:
     void leave_reset() {
         in_reset();
-        for (int i = 0; i < 2; i++) step();
+        for (uint64_t i = 0; i < RESET_CYCLES; i++) step();
         top->reset = 0;
         load();
     }
@@ -98,10 +98,10 @@ class LeakDriver : public SiteModel {
             if (!budget) return RUNNING;
             if (cycle >= max_cycles) return TIMEOUT;
             if (sent < total && !top->istream_val) offer(messages + sent * words_of<decltype(VHarness::istream_msg)>);
-            clock(0);
+            settle();
             const bool fired = top->istream_val && top->istream_rdy;
             const bool answered = top->ostream_val;
-            clock(1);
+            edge();
             if (fired) {
                 fired_at[sent++] = cycle;
                 withdraw();
@@ -170,26 +170,22 @@ class LeakDriver : public SiteModel {
     uint64_t cycle = 0, max_cycles = 0;
 };
 
-std::unique_ptr<Model> make_driver(const char* waves, int seed) { return std::make_unique<LeakDriver>(waves, seed); }
-
-LeakDriver* of(Model* sim) { return static_cast<LeakDriver*>(sim); }
-
 }  // namespace
 
-API void sim_watch(Model* sim, const char* scope, const char* name, int32_t group) { of(sim)->watch(scope, name, group); }
-API void sim_power_up(Model* sim, int32_t measure, int32_t nkinds) { of(sim)->power_up(static_cast<Measure>(measure), nkinds); }
+API void sim_watch(Driver* sim, const char* scope, const char* name, int32_t group) { sim->watch(scope, name, group); }
+API void sim_power_up(Driver* sim, int32_t measure, int32_t nkinds) { sim->power_up(static_cast<Measure>(measure), nkinds); }
 API void sim_start(
-    Model* sim, int64_t total, const uint32_t* messages, const int8_t* kinds, uint32_t* responses, int64_t* lengths, uint64_t max_cycles) {
-    of(sim)->start(total, messages, kinds, responses, lengths, max_cycles);
+    Driver* sim, int64_t total, const uint32_t* messages, const int8_t* kinds, uint32_t* responses, int64_t* lengths, uint64_t max_cycles) {
+    sim->start(total, messages, kinds, responses, lengths, max_cycles);
 }
-API void sim_stream(Model* sim, int64_t total, const uint32_t* messages, int64_t* accepted, int64_t* done, uint64_t max_cycles) {
-    of(sim)->stream(total, messages, accepted, done, max_cycles);
+API void sim_stream(Driver* sim, int64_t total, const uint32_t* messages, int64_t* accepted, int64_t* done, uint64_t max_cycles) {
+    sim->stream(total, messages, accepted, done, max_cycles);
 }
-API void sim_traces(Model* sim, int32_t* to, int64_t cycles) { of(sim)->keep(to, cycles); }
-API int64_t sim_done(Model* sim) { return of(sim)->done; }
-API int64_t sim_taken(Model* sim) { return of(sim)->taken; }
+API void sim_traces(Driver* sim, int32_t* to, int64_t cycles) { sim->keep(to, cycles); }
+API int64_t sim_done(Driver* sim) { return sim->done; }
+API int64_t sim_taken(Driver* sim) { return sim->taken; }
 // Return the number of values, and the values: sum and sum of squares, by cycle, kind and group.
-API int64_t sim_moments(Model* sim, const int64_t** to) {
-    *to = reinterpret_cast<const int64_t*>(of(sim)->moments.data());
-    return 2 * of(sim)->moments.size();
+API int64_t sim_moments(Driver* sim, const int64_t** to) {
+    *to = reinterpret_cast<const int64_t*>(sim->moments.data());
+    return 2 * sim->moments.size();
 }

@@ -73,8 +73,8 @@ class SiteModel : public Model {
     }
 
     void step() {
-        clock(0);
-        clock(1);
+        settle();
+        edge();
     }
 
   private:
@@ -87,8 +87,8 @@ class SiteModel : public Model {
 }  // namespace
 
 // The width of a site, or 0 if it does not exist, and its number of elements (0: not an array).
-API int32_t sim_site(Model* sim, const char* scope, const char* name, int32_t* nelements) {
-    const Site site = static_cast<SiteModel*>(sim)->find(scope, name);
+API int32_t sim_site(SiteModel* sim, const char* scope, const char* name, int32_t* nelements) {
+    const Site site = sim->find(scope, name);
     *nelements = site.nelements;
     return site.nbits;
 }

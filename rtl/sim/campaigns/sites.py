@@ -22,7 +22,7 @@ from pymtl3 import Component
 from ....fl.errors import BadInput
 from ..build import library
 from ..harness import HARNESS, harness
-from ..nativemodel import MODEL, WAVE_FILE, buffer_of, declare_functions, from_words, load, to_words
+from ..nativemodel import buffer_of, declare_functions, from_words, load, testbench, to_words
 from ..ports import Ports, Value
 from ..text import VerilogText
 from ..translation.instance_loops import UNIT
@@ -71,8 +71,8 @@ class SiteModel:
         top = top_name(component)
         prepared, modules = prepare(self.verilog, flips=flips)
         verilog = prepared + harness(self.ports).verilog(top)
-        drivers = "".join(path.read_text() for path in (WAVE_FILE, MODEL, SITES, driver))
-        self._lib = load(library(verilog, HARNESS, drivers, "-O1"))
+        text = testbench(SITES.read_text(), driver.read_text())
+        self._lib = load(library(verilog, HARNESS, text, "-O1"))
         declare_functions(self._lib, sim_site=(ctypes.c_int32, TEXT, TEXT, POINTER))
         self._scope = f"TOP.{HARNESS}.{top}_under_test"
         self._places: dict[str, tuple[bytes, bytes, int]] = {}  # path -> scope, name, element
