@@ -24,7 +24,7 @@ XCEL_PAGE = XCEL_FIRST >> 5  # the upper seven bits of the numbers of all accele
 
 
 class CsrUnit(Component):
-    def construct(s, bus=None):
+    def construct(s, bus=False):
         s.core_id = InPort(32)
         s.x = InPort(Issue)
         s.cs = InPort(Control)

@@ -37,9 +37,7 @@ from .stages.writeback_stage import WritebackStage
 
 
 class Proc(Component):
-    # None and not False, so that the Verilog of a processor without a bus does not contain the parameter and
-    # its measured figures stay valid
-    def construct(s, mul_latency=1, div_bits=2, bus=None):
+    def construct(s, mul_latency=1, div_bits=2, bus=False):
         processor_ports(s)
         s.xcel_req = SendIfcRTL(mk_xcel_req())
         s.xcel_resp = RecvIfcRTL(mk_xcel_resp())

@@ -22,7 +22,7 @@ from ..register_file import RegisterFile
 
 
 class DecodeStage(Component):
-    def construct(s, bus=None):
+    def construct(s, bus=False):
         s.istream = RecvIfcRTL(Fetched)
         s.fresh = InPort()
         s.stall_X = InPort()

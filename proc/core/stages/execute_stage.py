@@ -26,7 +26,7 @@ from ..messages import *
 
 
 class ExecuteStage(Component):
-    def construct(s, bus=None):
+    def construct(s, bus=False):
         s.core_id = InPort(32)
         s.issue = InPort(Issue)
         s.operands = InPort(Operands)
