@@ -11,34 +11,21 @@ uint32_t xcel_status;
 #if XCEL_NGIVEN
 __attribute__((section(".data.operands"))) uint32_t xcel_given[XCEL_NGIVEN][WORDS];
 
+// The number of a csr is part of its instruction, so each given number has a loop of its own.
 #define PUSH_GIVEN(i) \
-  UNROLL \
-  for (unsigned word = 0; word < WORDS; word++) \
-    XCEL_WRITE(XCEL_GIVEN + (i), xcel_given[i][word])
+  if ((i) < XCEL_NGIVEN) \
+    UNROLL for (unsigned word = 0; word < WORDS; word++) XCEL_WRITE(XCEL_GIVEN + (i), xcel_given[i][word])
 
 static inline void push_given(void) {
+  _Static_assert(XCEL_NGIVEN <= 8, "push_given has no loop for these given numbers");
   PUSH_GIVEN(0);
-#if XCEL_NGIVEN > 1
   PUSH_GIVEN(1);
-#endif
-#if XCEL_NGIVEN > 2
   PUSH_GIVEN(2);
-#endif
-#if XCEL_NGIVEN > 3
   PUSH_GIVEN(3);
-#endif
-#if XCEL_NGIVEN > 4
   PUSH_GIVEN(4);
-#endif
-#if XCEL_NGIVEN > 5
   PUSH_GIVEN(5);
-#endif
-#if XCEL_NGIVEN > 6
   PUSH_GIVEN(6);
-#endif
-#if XCEL_NGIVEN > 7
   PUSH_GIVEN(7);
-#endif
 }
 #else
 static inline void push_given(void) {}
