@@ -54,10 +54,24 @@ class CsrUnit(Component):
         s.known = Wire()  # a register with this number exists
         s.register = Wire(32)  # its value
         s.csr = Wire(32)  # its value, interrupt bits included
+        s.trap_cause = Wire(32)
+
+        s.read_and_modify()
+        s.decode_access()
+        s.connect_ports()
+        s.counters()
+        s.trap_registers()
+        s.select_register()
+        if bus:
+            s.add_interrupts()
+        else:
+            s.omit_interrupts()
+
+    def read_and_modify(s):
+        """The value that a csr instruction reads, and the value that it writes."""
         s.operand = Wire(32)
         s.write = Wire()
         s.wdata = Wire(32)
-        s.trap_cause = Wire(32)
 
         @update
         def modify():
@@ -79,19 +93,13 @@ class CsrUnit(Component):
             if s.from_manager:
                 s.rdata @= s.mngr2proc.msg
 
-        s.decode_access()
-        s.connect_ports()
-        s.counters()
-        s.trap_registers()
-        s.select_register()
-        if bus:
-            s.add_interrupts()
-        else:
-            s.csr //= s.register
+    def omit_interrupts(s):
+        """Only exceptions trap, and no register has interrupt bits."""
+        s.csr //= s.register
 
-            @update
-            def cause_of_trap():
-                s.trap_cause @= zext(s.cause, 32)
+        @update
+        def cause_of_trap():
+            s.trap_cause @= zext(s.cause, 32)
 
     def decode_access(s):
         """The register or port that a csr instruction accesses, and whether the access is legal."""

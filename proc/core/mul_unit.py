@@ -63,6 +63,11 @@ class MulUnit(Component):
             else:
                 s.half @= s.product[32:64] - s.less_b - s.less_a
 
+        s.delay(latency)
+
+    def delay(s, latency):
+        """The registers behind the product, and the valid bits of all stages."""
+        LAST = latency - 1
         s.next_val = Wire(latency)
         s.next_val[0] //= s.istream.val
 

@@ -49,7 +49,15 @@ class Proc(Component):
         s.execute = ExecuteStage(bus)
         s.memory = MemoryStage()
         s.writeback = WritebackStage()
+        s.connect_stages()
+        if bus:
+            s.connect_bus()
+        else:
+            s.execute.dmem_req //= s.dmem_req
+            s.dmem_resp //= s.memory.dmem_resp
 
+    def connect_stages(s):
+        """Connect the stages and units to each other and to the ports, except for the data memory."""
         # ---- F
         m = s.fetch
         connect_fields(m, s, "imem_req", "imem_resp", "entry")
@@ -94,12 +102,6 @@ class Proc(Component):
         m.result_M //= s.memory.result
         m.commit //= s.commit
         m.halted //= s.halted
-
-        if bus:
-            s.connect_bus()
-        else:
-            s.execute.dmem_req //= s.dmem_req
-            s.dmem_resp //= s.memory.dmem_resp
 
     def connect_bus(s):
         """Connect the interrupt, and BusUnit between the pipeline, the memory and the bus."""

@@ -48,7 +48,9 @@ class DecodeStage(Component):
             if s.istream.rdy:
                 s.fetched_D <<= s.istream.msg
 
-        s.advance()
+        s.hold_slot()
+        s.issue_or_stall()
+        s.send_slot()
         s.read_operands()
         s.decoder = m = Decoder()
         m.inst //= s.fetched_D.inst
@@ -59,17 +61,10 @@ class DecodeStage(Component):
             s.wait_D.val //= s.load_use
             s.wait_D.bubble //= BUBBLE_LOAD_USE
 
-    def advance(s):
-        """The control: whether the slot is full, waits, is squashed, or goes on to X."""
+    def hold_slot(s):
+        """The slot in D: an instruction, or the reason of a bubble."""
         s.val_D = Wire()
         s.bubble_D = Wire(4)
-        s.live_D = Wire()  # D holds an instruction, not a failed fetch
-        s.is_mul = Wire()
-        s.is_div = Wire()
-        s.go = Wire()  # only the multiplier or divider can still stall it
-        s.ostall_D = Wire(Hold)  # D itself stalls
-        s.stall_D = Wire()
-        s.bubble = Wire(4)  # sent on if the instruction stays
 
         @update_ff
         def slot_D():
@@ -86,6 +81,15 @@ class DecodeStage(Component):
                     s.bubble_D <<= BUBBLE_BRANCH
                 elif s.fresh:
                     s.bubble_D <<= BUBBLE_START
+
+    def issue_or_stall(s):
+        """Whether the instruction stays in D; the requests to the multiplier and the divider."""
+        s.live_D = Wire()  # D holds an instruction, not a failed fetch
+        s.is_mul = Wire()
+        s.is_div = Wire()
+        s.go = Wire()  # only the multiplier or divider can still stall it
+        s.ostall_D = Wire(Hold)  # D itself stalls
+        s.stall_D = Wire()
 
         @update
         def issue_muldiv():
@@ -106,6 +110,10 @@ class DecodeStage(Component):
                 s.ostall_D.bubble @= BUBBLE_MULTIPLIER
             s.stall_D @= s.stall_X | s.ostall_D.val
             s.istream.rdy @= ~s.stall_D
+
+    def send_slot(s):
+        """The slot to X, and the target of a jal to F."""
+        s.bubble = Wire(4)  # sent on if the instruction stays
 
         @update
         def redirect():

@@ -58,6 +58,21 @@ class ExecuteStage(Component):
             if ~s.stall_X:
                 s.operands_X <<= s.operands
 
+        s.connect_units()
+        s.find_traps()
+        s.handshake()
+        s.retire_or_trap(bus)
+        s.connect_csrs(bus)
+        s.send_slot()
+        s.select_result()
+        if bus:
+            s.connect_bus()
+        else:
+            s.access_fault //= s.store_align.misaligned
+            s.cause //= s.exception
+
+    def connect_units(s):
+        """The units that compute a result, a branch target, or a request to the data memory."""
         s.alu = m = Alu()
         m.a //= s.operands_X.a
         m.b //= s.operands_X.b
@@ -77,18 +92,6 @@ class ExecuteStage(Component):
         m.addr //= s.alu.out
         m.data //= s.operands_X.store
         m.req //= s.dmem_req.msg
-
-        s.find_traps()
-        s.handshake()
-        s.retire_or_trap(bus)
-        s.connect_csrs(bus)
-        s.send_slot()
-        s.select_result()
-        if bus:
-            s.connect_bus()
-        else:
-            s.access_fault //= s.store_align.misaligned
-            s.cause //= s.exception
 
     def find_traps(s):
         """Whether the instruction traps, with its cause and its mtval (privileged specification, section

@@ -51,6 +51,12 @@ class FetchUnit(Component):
             s.ostream.msg @= Fetched(s.imem_resp.msg.error, s.pc, s.imem_resp.msg.data)
             s.ostream.val @= s.busy & ~s.stale & s.imem_resp.val & ~s.redirect_val & ~s.stop
 
+        s.select_request()
+        s.registers()
+
+    def select_request(s):
+        """The request that is offered, and the address after it."""
+
         @update
         def request():
             s.imem_req.val @= s.refused | ((~s.busy | s.answered) & ~s.stop)
@@ -71,6 +77,9 @@ class FetchUnit(Component):
                 s.path_pc @= s.entry
             elif s.fired & ~s.off_path:
                 s.path_pc @= s.addr + 4
+
+    def registers(s):
+        """The state of the request, and the addresses."""
 
         @update_ff
         def control():

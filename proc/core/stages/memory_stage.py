@@ -27,9 +27,6 @@ class MemoryStage(Component):
 
         s.slot_M = Wire(Slot)
         s.result_M = Wire(Result)
-        s.is_mem = Wire()
-        s.is_xcel = Wire()
-        s.value = Wire(32)
 
         @update_ff
         def control_M():
@@ -42,6 +39,15 @@ class MemoryStage(Component):
         def data_M():
             if s.slot_X.val:  # bubbles move no data, so the clock can be gated
                 s.result_M <<= s.result_X
+
+        s.accept_response()
+        s.send_slot()
+
+    def accept_response(s):
+        """The response that the instruction waits for, and the value that the instruction writes."""
+        s.is_mem = Wire()
+        s.is_xcel = Wire()
+        s.value = Wire(32)
 
         @update
         def accept():
@@ -71,6 +77,9 @@ class MemoryStage(Component):
         @update
         def bypass():
             s.write_M @= Write(s.slot_M.val & s.slot_M.rf_wen, s.result_M.inst[7:12], s.value)
+
+    def send_slot(s):
+        """The slot and the result to W."""
 
         @update
         def next_slot():
