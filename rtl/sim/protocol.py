@@ -6,7 +6,7 @@ inputs, lets the combinational logic settle, samples the handshakes, and applies
 sink depend only on registered state: `val` never depends on `rdy` in the same cycle, or vice versa.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...fl.errors import BadInput
@@ -76,16 +76,6 @@ class Stall:
     def thresholds(self) -> tuple[int, int]:
         """(source, sink): a 32-bit random number below the threshold means a stall."""
         return int(self.source * 2**32), int(self.sink * 2**32)
-
-    def cycles(self) -> Iterator[tuple[bool, bool]]:
-        """Whether the source and the sink stall, cycle by cycle without end."""
-        random = self.start
-        source_threshold, sink_threshold = self.thresholds
-        while True:
-            random = xorshift32(random)
-            source_stalls = random < source_threshold
-            random = xorshift32(random)
-            yield source_stalls, random < sink_threshold
 
 
 def hang_cycles(stage: str) -> int:
