@@ -69,7 +69,6 @@ def verilog_file(
     settings: Iterable[str],
     rest: Callable[[], Iterable[str]],
     unread: Mapping[str, str] = MappingProxyType({}),
-    body: str | None = None,
 ) -> str:
     """The Verilog file of a component.
 
@@ -78,7 +77,7 @@ def verilog_file(
     """
     from ...rtl.sim.translation.translated import written
 
-    body = body or written(component, top, unread=unread, exported=True)
+    body = written(component, top, unread=unread, exported=True)
     if hasattr(component, "s_axi"):
         body = axi4lite_top(body, top, port_lines(body, top))
     settings = list(settings)

@@ -3,10 +3,9 @@
 import importlib.metadata
 import os
 import re
-import subprocess
 import time
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from unittest.mock import Mock
 
 import pytest
@@ -33,7 +32,7 @@ from modexlab.rtl.sim.toolchain import verilator
 from modexlab.rtl.sim.verilog_digests import Digests
 
 from tests.command_line import refusals
-from tests.harness import each_design, expect, finished, later, one_now, parametrize, regress, regress_if
+from tests.harness import expect, finished, one_now, parametrize, regress, regress_if
 from tests.paths import ROOT
 from tests.programs import PROTECTIONS
 
@@ -287,7 +286,6 @@ def test_header_says_whether_cycles_tell(cli, options, constant):
 @parametrize(
     "options",
     [
-        "mont --nbits 64 --any-width",
         f"mont-keyed {KEYED} --interface axi4lite",
         "mont --nbits 16 --set nstages=2 --interface unit",
         "--accelerator eval/examples/gcd --nbits 8",
@@ -562,71 +560,6 @@ def test_length(name, most, cli):
     """In lines, comments included; no two empty ones are neighbours."""
     text = cli(f"verilog {name} --nbits 32").out
     assert text.count("\n") <= most and "\n\n\n" not in text
-
-
-@parametrize(
-    "name, widths",
-    [
-        ("mont", (16, 48, 72)),
-        *later(
-            *(("naive", (15, 31, 62)), ("ssmm", (8, 30, 31, 65)), ("systolic", (80, 96, 144))),
-            *(("mont-ct", (16, 48)), ("ssmm-ct", (8, 30, 65))),
-        ),
-    ],
-)
-def test_any_width(name, widths, cli, tmp_path):
-    """One file in Icarus, at widths of which most were not used to generate it; 100 columns at most."""
-    path = tmp_path / f"{name}.sv"
-    cli.passes(f"verilog {name} --nbits 64 --any-width -o {path}")
-    lint(text := path.read_text())
-    assert max(map(len, text.splitlines())) <= 100
-    for nbits in widths:
-        base, exp, mod = (1 << nbits) - 5, 0b1011, (1 << nbits) - 3
-        bench = BENCH.format(
-            name=name.replace("-", "_"), nbits=nbits, base=f"{nbits}'d{base}", exp=exp, mod=f"{nbits}'d{mod}"
-        )
-        (tmp_path / "bench.sv").write_text(bench)
-        command = ["iverilog", "-g2012", "-o", "out.vvp", path, "bench.sv"]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-        done = finished(["vvp", "-n", "out.vvp"], cwd=tmp_path, check=True)
-        assert done.stdout.split() == ["0", str(pow(base, exp, mod))]
-
-
-@parametrize(
-    "name, rule, nbits, right",
-    [
-        ("mont", "a multiple of 8, and at least 16", 20, False),
-        ("ssmm", "at least 8", 7, False),
-        *later(
-            *(("systolic", "a multiple of 16, and at least 32", nbits, nbits == 48) for nbits in (16, 40, 48))
-        ),
-    ],
-)
-def test_any_width_checks_the_width(name, rule, nbits, right, cli, tmp_path):
-    """Icarus, Verilator and Yosys elaborate the design at the widths that it has, and stop at others."""
-    path = tmp_path / f"{name}.sv"
-    cli.passes(f"verilog {name} --nbits 64 --any-width -o {path}")
-    command = ["iverilog", "-g2012", f"-P{name}.NBITS={nbits}", "-s", name, "-o", "out.vvp", path]
-    done = finished(command, cwd=tmp_path)
-    assert (done.returncode == 0) == right
-    word = re.sub(r"\W+", "_", rule)
-    assert (f"NBITS_must_be_{word} " in done.stderr.replace("'", " ")) != right
-    script = f"read_verilog -sv {path.name}\nhierarchy -top {name} -chparam NBITS {nbits}\n"
-    with nullcontext() if right else pytest.raises(ToolError, match=f"NBITS must be {rule}"):
-        verilator(["--lint-only", f"-GNBITS={nbits}", path.name], cwd=tmp_path)
-    with nullcontext() if right else pytest.raises(BadInput):
-        yosys.run("read", script, tmp_path)
-
-
-@each_design("serial", "ssmm-ct")
-def test_any_width_of_every_design(cli, design):
-    """A text without errors, or a sentence."""
-    result = cli(f"verilog {design.name} --any-width")
-    if result.code:
-        assert result.code == 2
-        assert f"--any-width: the structure of {design.name} depends on its width; drop it" in result.err
-    else:
-        lint(result.out)
 
 
 def test_a_cast_is_no_operand_of_an_operator(cli, tmp_path):

@@ -14,7 +14,6 @@ examples:
   modexlab verilog mont --interface unit -o multiplier.sv
   modexlab verilog mont-001 --nbits 64 --set nstages=8 -o mont_001_64.sv
   modexlab verilog mont --interface xcel -o mont_xcel.sv
-  modexlab verilog mont --any-width -o mont.sv
   modexlab verilog proc --xcel mont --nbits 32 -o proc_mont.sv
   modexlab verilog pkcs1-unpad --nbits 2048 -o unpad.sv
 """
@@ -47,10 +46,6 @@ OPTIONS = (
     "--output (a file, or FOLDER/ for a file per module; default: stdout)",
     "--force",
     *HARDWARE,
-    flag(
-        "--any-width",
-        "make the width a parameter, NBITS; for designs whose structure is the same at any width",
-    ),
     Group(
         "the processor (DESIGN proc)",
         (
@@ -64,25 +59,21 @@ OPTIONS = (
 
 def execute(args: Namespace) -> int:
     if args.design == PROCESSOR:
-        refuse(args, ["any_width", *PRIVATE], ": a machine has it; drop it")
+        refuse(args, PRIVATE, ": a machine has it; drop it")
         return _processor(args)
     if args.design in PADDING:
         return _padding(args)
     refuse(args, OF_PROCESSOR, ": only the processor has it; give proc, or drop it")
     machine = accelerator_of(args)
     what = f"{machine.design.name}, {machine.nbits} bits"
-    if args.any_width and args.interface != DEFAULT.name:
-        raise BadInput(
-            f"--any-width with --interface {args.interface}: registers depend on the width; drop one"
-        )
-    return _put(args, what, lambda: verilog(machine, args.interface, args.any_width))
+    return _put(args, what, lambda: verilog(machine, args.interface))
 
 
 def _padding(args: Namespace) -> int:
     """Write a unit of PKCS#1 v1.5, whose only parameter is the width."""
     refuse(
         args,
-        ("settings", "any_width", *PRIVATE, *OF_PROCESSOR),
+        ("settings", *PRIVATE, *OF_PROCESSOR),
         f": {args.design} has no parameter but its width; drop it",
     )
     if args.interface != DEFAULT.name:

@@ -8,14 +8,9 @@ import re
 import shlex
 import sys
 from collections.abc import Collection, Iterator
-from contextlib import suppress
-
-from pymtl3 import Component
 
 from ....fl.errors import BadInput
 from ....fl.status import MEANING, Status
-from ....rtl.sim.translation.any_width import of_any_width
-from ....rtl.sim.translation.translated import written
 from ..interfaces import DEFAULT, UNIT, Interface
 from ..machine import Machine, PublicMachine
 from ..protection import costs
@@ -25,16 +20,8 @@ from .program_listing import program_lines
 
 OFF = "off"  # the value of an option that is not used
 
-# steps and least values of widths, and those at which --any-width compares the structure: a design that
-# rejects one has a larger step
-PROBES = {
-    (1, 8): (24, 30, 31, 32, 33, 40, 64),
-    (8, 16): (24, 32, 40, 64),
-    (16, 32): (32, 48, 64, 112),
-}
 
-
-def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = False) -> str:
+def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
     """The file of any accelerator; interface unit: of the multiplier of a machine alone."""
     rsa = machine if isinstance(machine, Machine) else None
     if rsa and interface == UNIT:
@@ -43,43 +30,21 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name, any_width: bool = 
     machine.require_ports()
     component = machine.exported(chosen)
     known = [f"  {code}  {text}" for code, text in codes(machine, chosen).items()]
-    top, nbits = (
-        (re.sub(r"\W", "_", machine.name), "NBITS") if any_width else (machine.top(chosen), machine.nbits)
-    )
     command = selection(machine) + f" --interface {interface}" * (chosen is not DEFAULT)
-    width = wrapped(
-        f"  NBITS: width of the operands; figures, fields and program are those of {machine.nbits} bits", 6
-    )
     return verilog_file(
         component,
-        top,
-        f"{'modular exponentiation of' if rsa else f'{machine.name},'} {nbits} bits",
-        command + " --any-width" * any_width,
+        machine.top(chosen),
+        f"{'modular exponentiation of' if rsa else f'{machine.name},'} {machine.nbits} bits",
+        command,
         _about(rsa, chosen) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
-        [*width, *list(parameters(machine))[1:]] if any_width else parameters(machine),
+        parameters(machine),
         lambda: [
             *chosen.protocol(component, machine.shape, machine.traits),
             *(_given(rsa, chosen) if rsa else ()),
             *(("", "Status codes; only status 0 has a result:", *known) if len(known) > 1 else ()),
             *(_program(rsa) if rsa else ()),
         ],
-        body=_of_any_width(machine, component, top) if any_width else None,
     )
-
-
-def _of_any_width(machine: Runnable, component: Component, top: str) -> str:
-    """The hardware of a machine whose structure does not depend on its width, which is a parameter."""
-    for (step, least), probes in PROBES.items():
-        with suppress(BadInput):
-            found = {machine.nbits: component}
-            for nbits in probes:
-                probe = machine.design.at(nbits, **machine.parameters)
-                found.setdefault(nbits, probe.exported(probe.interface(DEFAULT.name)))
-            texts = {nbits: written(one, top, exported=True) for nbits, one in found.items()}
-            text = of_any_width(texts, top, step, least)
-            if text is not None and machine.nbits % step == 0 and machine.nbits >= least:
-                return text
-    raise BadInput(f"--any-width: the structure of {machine.name} depends on its width; drop it")
 
 
 def parameters(machine: Runnable, only: Collection[str] | None = None) -> Iterator[str]:

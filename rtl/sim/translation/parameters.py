@@ -37,7 +37,6 @@ _OTHERS = [*_BITS, *_SHARES, *(_bits(form, add) for form in _SHARES for add in r
 _PLAIN, _BELOW = range(1), range(-1, 0)  # offsets: the form itself, and the last index below it
 Forms = Sequence[tuple[list[Form], range | None]]
 FORMS: Forms = [(_LINEAR, None), (_OTHERS, _PLAIN), (_OTHERS, _BELOW), (_OTHERS, None)]  # in this order
-WHOLE_FIRST: Forms = [FORMS[0], (_BITS, _PLAIN), (_BITS, _BELOW), *FORMS[1:]]
 
 
 class Module(NamedTuple):
@@ -117,9 +116,7 @@ def _lifted(
     return lifted, words
 
 
-def with_expressions(
-    texts: Sequence[str], parameters: Mapping[str, list[int]], used: set[str], forms: Forms = FORMS
-) -> str | None:
+def with_expressions(texts: Sequence[str], parameters: Mapping[str, list[int]], used: set[str]) -> str | None:
     """The first text, with expressions in the place of the numbers in which the others differ."""
     pieces, at = [], 0
     for row in zip(*map(_NUMBER.finditer, texts), strict=True):
@@ -129,7 +126,7 @@ def with_expressions(
         if len({number[0] for number in row}) == 1:
             pieces.append(one[0])
             continue
-        widths = _expression([int(number[1]) for number in row], parameters, used, forms)
+        widths = _expression([int(number[1]) for number in row], parameters, used)
         if widths is None:
             return None
         if one[4]:
@@ -138,7 +135,7 @@ def with_expressions(
             pieces.append(widths)
         else:
             values = [int(number[3], 16 if number[2] == "'h" else 10) for number in row]
-            value = _expression(values, parameters, used, forms)
+            value = _expression(values, parameters, used)
             if value is None:
                 return None
             # a parameter is signed, a cast keeps that, and Yosys keeps it in a localparam too
@@ -147,13 +144,11 @@ def with_expressions(
     return "".join([*pieces, texts[0][at:]])
 
 
-def _expression(
-    values: Sequence[int], parameters: Mapping[str, list[int]], used: set[str], tried: Forms
-) -> str | None:
+def _expression(values: Sequence[int], parameters: Mapping[str, list[int]], used: set[str]) -> str | None:
     """A number that is all of these, each with the values of the parameters in its place."""
     if len(set(values)) == 1:
         return str(values[0])
-    for forms, near in tried:
+    for forms, near in FORMS:
         for (form, function), (name, given) in itertools.product(forms, parameters.items()):
             offsets = {value - function(number) for value, number in zip(values, given, strict=True)}
             if len(offsets) == 1 and (near is None or offsets <= {*near}):

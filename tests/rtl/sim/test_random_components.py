@@ -1,4 +1,4 @@
-"""Random components: PyMTL3's simulation against our Verilog in Verilator, in Icarus and in Yosys' simulator.
+"""Random components: PyMTL3's simulation against our Verilog in Verilator and in Yosys' simulator.
 
 A bench of its own plays the inputs of some cycles from a table, and compares the outputs with those of
 PyMTL3.
@@ -22,7 +22,7 @@ from tests.harness import examples
 from tests.rtl.sim.random_components import designs
 
 RESET, CYCLES = 2, 14
-DESIGNS, PARTS = (1, 5) if examples(1) == 1 else (50, 20)
+DESIGNS, PARTS = (1, 5) if examples(1) == 1 else (100, 12)
 MAIN = """
 #include "Vbench.h"
 int main() {
@@ -55,20 +55,6 @@ module bench (input logic clk, output logic [7:0] wrong);  // the first cycle wh
   always_ff @(posedge clk) begin
     t <= t + 8'd1;
     if (t >= 8'd{reset} && t < 8'd{cycles} && wrong == 8'd0 && out != expected) wrong <= t;
-  end
-endmodule
-"""
-TB = """
-module tb;
-  logic clk = 0;
-  wire [7:0] wrong;
-  bench bench (.clk(clk), .wrong(wrong));
-  initial begin
-    repeat ({cycles}) begin
-      #1 clk = 1;
-      #1 clk = 0;
-    end
-    $display("wrong %0d", wrong);
   end
 endmodule
 """
@@ -122,13 +108,6 @@ def in_verilator(directory):
     return subprocess.run([directory / "obj_dir" / "Vbench"], check=False).returncode
 
 
-def in_icarus(directory):
-    (directory / "tb.sv").write_text((directory / "bench.sv").read_text() + TB.format(cycles=CYCLES + 1))
-    subprocess.run(["iverilog", "-g2012", "-s", "tb", "-o", "tb.vvp", "tb.sv"], cwd=directory, check=True)
-    done = subprocess.run(["vvp", "-n", "tb.vvp"], cwd=directory, capture_output=True, text=True, check=True)
-    return int(done.stdout.split()[-1])
-
-
 def in_yosys(directory):
     """In Yosys' simulator, whose waveform shows `wrong`. Its own reader takes the width of a truncating cast for
     that of its operand, wherever the width matters.
@@ -141,7 +120,7 @@ def in_yosys(directory):
     return int(values[-1][1:], 2)
 
 
-SIMULATORS = {"verilator": in_verilator, "icarus": in_icarus, "yosys": in_yosys}
+SIMULATORS = {"verilator": in_verilator, "yosys": in_yosys}
 
 
 def differs(drawn, seed, directory, simulators=SIMULATORS):
