@@ -87,7 +87,10 @@ def simulated(top, inputs):
 
 def bench(text, inputs, outputs, into, out):
     rows = "\n".join(
-        f"      8'd{t}: begin\n        in_ = {into}'h{given:x};\n        expected = {out}'h{found:x};\n      end"
+        f"      8'd{t}: begin\n"
+        f"        in_ = {into}'h{given:x};\n"
+        f"        expected = {out}'h{found:x};\n"
+        "      end"
         for t, (given, found) in enumerate(zip(inputs, outputs, strict=True))
     )
     return text + BENCH.format(into=into, out=out, rows=rows, reset=RESET, cycles=CYCLES)
@@ -109,8 +112,8 @@ def in_verilator(directory):
 
 
 def in_yosys(directory):
-    """In Yosys' simulator, whose waveform shows `wrong`. Its own reader takes the width of a truncating cast for
-    that of its operand, wherever the width matters.
+    """In Yosys' simulator, whose waveform shows `wrong`. Its own reader takes the width of a truncating cast
+    for that of its operand.
     """
     script = "read_slang --top bench bench.sv\nproc\nmemory_collect\n"
     yosys.run("sim", f"{script}sim -clock clk -n {CYCLES + 1} -vcd bench.vcd bench\n", directory)
