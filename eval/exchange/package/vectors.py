@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ....fl import axi4lite, axi4lite_000, pkcs1
+from ....fl.accelerator import Shape
 from ....fl.axi4lite import ALL_BYTES, BYTES, Axi4LiteFL, random_operands
 from ....fl.axi4lite_000 import Axi4Lite000FL, KeyPorts, is_padded
 from ....fl.random_bytes import LFSR_SEED, lfsr_not_random
+from ....fl.xcel import WORD_NBITS, words_of
 from ....proc.software.seeded_keys import seeded_key
 from ....rtl.sim.ports import Ports
 from ....rtl.units.padding.random_health import STARTUP
@@ -166,10 +168,22 @@ def _of_bus(subject: Subject, top: str) -> Vectors:
             _read(enable),
         ],
     )
+    if accesses := _all_ones(shape):
+        vectors.part("ones in all words, also above the fields: too wide", accesses)
     for name, request in subject.requests:
         vectors.part(name, axi4lite.as_accesses(shape, request))
     _reuse_and_zeroise(vectors, subject)
     return vectors
+
+
+def _all_ones(shape: Shape) -> list[Access]:
+    """A request with ones in all bits of its words; it is refused if a field has fewer bits."""
+    nbits = words_of(shape.widest) * WORD_NBITS
+    accesses = axi4lite.as_accesses(shape, [(1 << nbits) - 1] * len(shape.request))
+    spilt = any(width < nbits for _, width in shape.request)
+    results = axi4lite.register_map(shape)["RESULT"].address
+    # without a result, its registers cannot be read
+    return [access for access in accesses if access[0] or access[1] or access[2] < results] if spilt else []
 
 
 def _reuse_and_zeroise(vectors: _Accesses, subject: Subject) -> None:
