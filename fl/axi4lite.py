@@ -15,7 +15,8 @@ interrupt if it is enabled. Zeroise clears operands and result, then overwrites 
 constants (base 0, exponent 3, modulus 1, given numbers 0; the modulus is the machine's own if that is fixed,
 and 0 if a machine overwrites itself when it refuses), and raises the interrupt at the end (busy until then).
 A running computation first runs to its end, and its result is discarded. Reset does the same without an
-interrupt: the slave is busy, reads are answered, and a write waits for the end.
+interrupt: the slave is busy, reads are answered, and a write waits for the end (an accelerator that is no
+exponentiation may keep a state, and is not overwritten).
 
 Given numbers, which a machine needs in addition to base, exponent and modulus, are loaded like operands: the
 numbers of a private key, and the random numbers that blind an operation. A start uses up the random numbers:

@@ -37,7 +37,7 @@ class Axi4Lite(Component):
         s.channels = channels = Axi4LiteChannels(address_nbits(shape))
         s.writes = writes = WriteRegisters(shape, traits)
         s.fields = fields = FieldAssembler(shape)
-        s.control = control = RunControl()
+        s.control = control = RunControl(wiped_after_reset=is_exponentiation(shape))
         s.machine = machine = one_result(shape, mk_accelerator)
         s.reads = reads = ReadRegisters(shape, traits)
         s.interrupt = interrupt = BusInterrupt()

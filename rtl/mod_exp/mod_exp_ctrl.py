@@ -115,6 +115,10 @@ class ModExpCtrl(Component):
                 | (s.ostream_val & s.ostream_rdy)
             )
 
+        ends = ["dpath__load", "issue__done", "ostream_val && ostream_rdy"]
+        ends += ["convert_done"] * shape.converts + ["st == COPY"] * ("COPY" in shape.states)
+        s.assertions = {"EndsInOneWay": " + ".join(f"32'({end})" for end in ends) + " <= 1"}
+
         if not shape.converts:
             s.convert_done //= 0
             return

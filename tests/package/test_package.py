@@ -487,7 +487,7 @@ BREAKS = {  # assertion -> file, text and its replacement
     "UnitsAreIdle": ("MontMulRem", r"assign istream__rdy = go", "assign istream__rdy = go & 1'd0"),
     "ProductsAreAwaited": ("ProductIssue", r"unsent <= unsent & ~sent", "unsent <= ~sent"),
     "MessageStays": ("ResponseQueue", r"recv__rdy = ~send__val \| send__rdy", "recv__rdy = 1'd1"),
-    "EndsInOneWay": ("ProductIssue", r"done = \(awaited != 2'd0\) &", "done ="),
+    "AnswerIsHeld": ("RunControl", r"HELD: resp__rdy = start \| zeroise", "HELD: resp__rdy = 1'd1"),
     "ProductBelowModulus": ("MontMulRem", r"\.n\(modulus\),(\s+\.out\(ostream__msg\))", r".n(16'd0),\1"),
 }
 

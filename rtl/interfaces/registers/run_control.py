@@ -1,7 +1,7 @@
 """RunControl: starts the computations of a bus slave, and overwrites its machine after reset and on zeroise.
 
     CLEAR   the operands become 0
-    SETTLE  they are 0 in the next cycle
+    SETTLE  they are 0 in the next cycle --> WIPE, or IDLE after reset if the machine is not to be overwritten
     WIPE    a request of constants is offered -- it is accepted --> WIPING
     WIPING  -- the machine answers --> IDLE
     IDLE    -- start --> SEND, -- zeroise --> CLEAR
@@ -9,7 +9,8 @@
     RUN     -- the machine answers --> HELD, or CLEAR if the computation was zeroised
     HELD    the machine holds its answer -- start --> SEND, -- zeroise --> CLEAR
 
-Reset leads to CLEAR, so that no key stays in the slave or in its machine.
+Reset leads to CLEAR, so that no key stays in the slave or in its machine. A machine that keeps a state from
+request to request is not `wiped_after_reset`: it would begin in another state than that of its own reset.
 
 Ports: start, zeroise; req, resp, the handshakes of the machine's streams; busy; resetting: busy since reset;
 clear: the operands become 0; wiping: the request overwrites; counting: a computation runs that will be
@@ -29,7 +30,7 @@ class RunControl(Component):
 
     UNREAD = (("wiping", "a machine whose request is not wiped has no use for it"),)
 
-    def construct(s):
+    def construct(s, wiped_after_reset):
         s.start = InPort()
         s.zeroise = InPort()
         s.req = HandshakeIfc(OutPort, InPort)
@@ -46,6 +47,8 @@ class RunControl(Component):
         states(s.st, CLEAR=0, SETTLE=1, WIPE=2, WIPING=3, IDLE=4, SEND=5, RUN=6, HELD=7)
         s.zeroised = Wire()  # since the computation began
         s.drops = Wire()  # the computation that runs is not answered
+        s.spares = Wire()  # the machine is not overwritten
+        s.spares //= 0 if wiped_after_reset else s.resetting
         s.assertions = {"AnswerIsHeld": "st != HELD || resp__val"}
 
         s.add_outputs()
@@ -83,7 +86,7 @@ class RunControl(Component):
             elif s.st == CLEAR:
                 s.st <<= SETTLE
             elif s.st == SETTLE:
-                s.st <<= WIPE
+                s.st <<= IDLE if s.spares else WIPE
             elif s.st == WIPE:
                 if s.req.rdy:
                     s.st <<= WIPING
@@ -106,7 +109,7 @@ class RunControl(Component):
             s.zeroised <<= s.drops & ((s.st == SEND) | (s.st == RUN))
             if s.reset:
                 s.resetting <<= 1
-            elif (s.st == WIPING) & s.resp.val:
+            elif s.st == IDLE:
                 s.resetting <<= 0
 
     def line_trace(s):

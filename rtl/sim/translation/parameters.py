@@ -39,6 +39,9 @@ Forms = Sequence[tuple[list[Form], range | None]]
 FORMS: Forms = [(_LINEAR, None), (_OTHERS, _PLAIN), (_OTHERS, _BELOW), (_OTHERS, None)]  # in this order
 
 
+MOST = (1 << 31) - 1  # for a parameter, which is an int
+
+
 class Module(NamedTuple):
     """A module in the text; parameters: its numbers by name."""
 
@@ -72,7 +75,7 @@ def _merge(group: Sequence[Module], name: str) -> tuple[str, dict[str, list[str]
     parameters = {
         key.upper(): [module.parameters[key] for module in group]
         for key, value in group[0].parameters.items()
-        if all(key in module.parameters for module in group)
+        if all(module.parameters.get(key, MOST + 1) <= MOST for module in group)
         and len({module.parameters[key] for module in group}) > 1
     }
     port = re.search(r"\[(\d+):0\]", group[0].body)

@@ -262,7 +262,71 @@ def instances(draw, source):
     source.add("s.last //= s.units[-1].z")
 
 
-PARTS = (combinational, register, looped, message, machine, instances)
+@st.composite
+def nested(draw, source):
+    """Words of a vector in a loop, with a choice in it, and values under names of the block alone."""
+    width, size = draw(st.integers(1, 9)), draw(st.integers(2, 5))
+    whole = width * size
+    source.input("long", whole)
+    source.output("words", whole)
+    source.output("sum_", width)
+    source.add("", "@update", "def make_words():", f"    taken = {draw(expression(source, width, 2, False))}")
+    source.add(f"    for i in range({size}):")
+    low = f"i * {width}"
+    bit = "taken" if width == 1 else f"taken[{draw(st.integers(0, width - 1))}]"
+    source.add(f"        if s.long[{draw(st.integers(0, whole - 1))}] ^ {bit}:")
+    source.add(f"            s.words[{low} : {low} + {width}] @= s.long[{low} : {low} + {width}] + taken")
+    source.add("        else:", f"            s.words[{low} : {low} + {width}] @= taken", "")
+    source.add("@update", "def make_sum():", "    s.sum_ @= 0", f"    for i in range({size}):")
+    source.add(
+        f"        s.sum_ @= s.sum_ {draw(st.sampled_from('+-^|'))} s.long[{low} : {low} + {width}]", ""
+    )
+
+
+@st.composite
+def memory(draw, source):
+    """A list of registers, one of which is written, and another one read."""
+    width, log = draw(WIDTHS), draw(st.integers(1, 3))
+    source.input("write_at", log)
+    source.input("read_at", log)
+    source.output("read", width)
+    source.add(f"s.cells = [Wire({width}) for _ in range({1 << log})]")
+    enable, value = draw(expression(source, 1, 2, False)), draw(expression(source, width, 2))
+    source.add("", "@update_ff", "def write():", f"    for i in range({1 << log}):", "        if s.reset:")
+    source.add("            s.cells[i] <<= 0", f"        elif {enable} & (s.write_at == i):")
+    source.add(f"            s.cells[i] <<= {value}", "")
+    source.add("@update", "def read_cell():", "    s.read @= s.cells[s.read_at]", "")
+
+
+@st.composite
+def parameters(draw, source):
+    """Instances of one class with other arguments, in a list and alone."""
+    width = draw(WIDTHS)
+    inner = Source(f"{source.name}Sized")
+    inner.lines = [
+        "s.x = InPort(nbits)",
+        "wide = nbits + 1",
+        "s.z = OutPort(wide)",
+        "K = mk_bits(nbits)(add)",
+        "",
+        "@update",
+        "def make_z():",
+        f"    s.z @= zext(s.x, wide) {draw(st.sampled_from('+-*'))} zext(K, wide)",
+    ]
+    source.before.append(inner.text.replace("construct(s)", "construct(s, nbits, add)"))
+    most = (1 << width) - 1
+    chosen = draw(st.lists(st.integers(0, most), min_size=1, max_size=3))
+    source.input("of_all", width)
+    source.add(f"s.sized = [{', '.join(f'{inner.name}({width}, {add})' for add in chosen)}]")
+    source.add(f"s.other = {inner.name}({width + 1}, {draw(st.integers(0, most))})")
+    for i in range(len(chosen)):
+        source.output(f"z{i}", width + 1)
+        source.add(f"s.sized[{i}].x //= s.of_all", f"s.z{i} //= s.sized[{i}].z")
+    source.output("z_other", width + 2)
+    source.add("s.other.x //= s.sized[0].z", "s.z_other //= s.other.z")
+
+
+PARTS = (combinational, register, looped, message, machine, instances, nested, memory, parameters)
 
 
 @st.composite
