@@ -130,7 +130,8 @@ class Formula:
         """
         recipe = self.recipe
         entries = 1 << recipe.digit_nbits if recipe.shape.digit else 0
-        return 1 + self.p(modulus) + entries + (recipe.scaled is not None)
+        converter = recipe.scaled is not None or recipe.doubles_base_last
+        return 1 + self.p(modulus) + entries + converter
 
     def public_request(self, plan: Plan, base: int, exp: int, modulus: int) -> int:
         """Cycles of a request with a public exponent, by the plan of the machine."""

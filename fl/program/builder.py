@@ -124,6 +124,8 @@ def exponentiation(recipe: Recipe, wipes: bool, released: bool = False) -> list[
             word(Move("s", "0"), Move("b", "0"), SetExponent("0"), note="wiping"),
             word(Product("", "b", "s")),
         ]
+        doubled = Setup("double", "b", "b", recipe.doublings_per_cycle)
+        items += [word(doubled)] if recipe.doubles_base_last else []
         items += [Repeat(word(Clear()), 0, recipe.entries - 1)] if recipe.entries else []
         items += [word(Setup("clear", "b", "b", 0))] if recipe.scaled is not None else []
         last = [Move("r", "0")]

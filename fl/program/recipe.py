@@ -39,6 +39,11 @@ class Recipe:
         return self.shape.plain_result
 
     @property
+    def doubles_base_last(self) -> bool:
+        """Whether the converter holds a multiple of the base after its last use."""
+        return self.montgomery and self.conversion == "double" and self.starts_plain
+
+    @property
     def keyed(self) -> bool:
         """Whether it takes a key in addition to base, exponent and modulus."""
         return self.crt or self.blind_message or self.blind_exponent or self.verify
