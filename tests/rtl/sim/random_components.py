@@ -19,6 +19,7 @@ from pymtl3 import *
 from modexlab.rtl.states import states
 '''
 DEPTH = 3
+WIDEST_SHIFT = 16  # an amount is as wide, and Icarus does not end with one of 127 bits
 
 
 @dataclass
@@ -70,7 +71,8 @@ def expression(draw, source, width, depth=DEPTH, constant=True):
     narrower = [(text, nbits) for text, nbits in source.signals if nbits < width]
     leaves = ["constant"] * constant + ["signal"] * 3 * bool(same) + ["slice"] * bool(wider)
     leaves = leaves or ["extended"]
-    inner = ["unary", "binary", "binary", "shift", "choice", "trunc"]
+    inner = ["unary", "binary", "binary", "choice", "trunc"]
+    inner += ["shift"] * (width <= WIDEST_SHIFT)
     inner += ["bit"] * 3 if width == 1 else ["concat", "zext", "sext"]
     kind = draw(st.sampled_from(leaves if depth == 0 else leaves + inner * 2))
 
