@@ -1,13 +1,14 @@
 """ModExpDpath: the registers of a ModExp, and the multiplexers before them and before its units.
 
-    request.base --+                      +---- b ----> y0, x1, y1 --+
-    converted -----+--> b_mux ----> b ------+                          |
-    product[] -----+                      +--> converter             +--> req_a, req_b of units
+    request.base --+                      +---- b ----> y0, x1, y1 -+
+    converted -----+--> b_mux ----> b ------+                         |
+    product[] -----+                                                 +--> req_a, req_b of units
                                                                      |
     1 -------------+--> r_mux ----> r --------- r -------------------+
     converted, b --+               |
     product[] -----+               +--> result        product 0 is r * y0, product 1 is x1 * y1
 
+    request.base, r or one --> converter
     request.mod --> modulus --> units, converter      request.exp --> exponent --> bits, for ctrl
 
 A multiplexer has the sources that the plan needs (shape.py); with one source there is none. With `forward`
