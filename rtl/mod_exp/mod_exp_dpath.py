@@ -1,7 +1,7 @@
 """ModExpDpath: the registers of a ModExp, and the multiplexers before them and before its units.
 
-    request.base --+                      +---- b ----> y0, x1, y1 -+
-    converted -----+--> b_mux ----> b ------+                         |
+    request.base --+                      +---- b ----> y0, x1, y1 --+
+    converted -----+--> b_mux ----> b ----+                          |
     product[] -----+                                                 +--> req_a, req_b of units
                                                                      |
     1 -------------+--> r_mux ----> r --------- r -------------------+
