@@ -41,7 +41,8 @@ def bench(text, top, paper):
     return f"""{text}
 module bench(input logic aclk, input logic aresetn, output logic irq, {", ".join(ports)});
 {source}  {top} dut(.aclk(aclk), .aresetn(aresetn), .irq(irq), {", ".join(wired)});
-  axi4lite_properties rules(.aclk(aclk), .aresetn(aresetn), {", ".join(rules)});
+  axi4lite_properties #(.FIRST_WRITE_WAITS(1'b1))
+    rules(.aclk(aclk), .aresetn(aresetn), {", ".join(rules)});
 endmodule
 """
 
