@@ -3,7 +3,7 @@
 # make regress  the long regression: wide machines, long exponents, ten times the examples; PART=3: a tenth of it
 # make coverage the same, with the lines and branches of all rooms that no test reaches
 # make check    DESIGN=mont-001: the tests of a design, its multiplier, its programs and its interfaces
-# make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own; LOAD="formula --points 100000": a long sweep
+# make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own; LOAD="formula --points 100000": a long sweep; NAMES=mont: areas under other names
 # make docs     the documentation site, build/docs/index.html; a warning is an error
 # make setup    a virtual environment in .venv with pinned packages for all commands, and Debian packages when root
 # make dev      the same, with the packages of tests, linters and the site
@@ -49,7 +49,7 @@ regress: dev lint
 	MODEXLAB_EXAMPLES_FACTOR=10 $(PYTEST) -m "regress or not regress" --durations=30 $(if $(PART),--part=$(PART),$(COVERAGE))
 
 bench: dev
-	$(BIN)/python -m tests.bench.$(if $(LOAD),load $(LOAD),simulators)
+	$(BIN)/python -m tests.bench.$(if $(LOAD),load $(LOAD),$(if $(NAMES),names $(NAMES),simulators))
 
 docs: dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs

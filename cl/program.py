@@ -145,6 +145,6 @@ def ProgramExpCL(timing, arithmetic, inspect):
         return 1 if program.public and int(msg.public) else timing.loading_cycles
 
     wakes = 0
-    if program.words[program.failure].flow.kind != "answer":  # it overwrites its key after reset
+    if program.wipes_when_refused:  # as after reset
         wakes = timing.cycles(dict.fromkeys(names, 0), None, Status.ZERO_MODULUS) + 1
     return OneAtATimeCL(Request, Response, serve, False, waits=Waits(waits, wakes))

@@ -12,8 +12,8 @@ from pymtl3 import *
 
 from ..fl.multipliers.bit_by_bit import reduced
 from ..fl.multipliers.scaled import ScaledShape, word_step
-from ..fl.multipliers.words import number_of
 from ..fl.status import STATUS_NBITS, Status
+from ..fl.words import number_of
 from ..rtl.messages import (
     connect_in_series,
     declare_streams,

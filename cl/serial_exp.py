@@ -8,7 +8,7 @@ arithmetic), and tests compare them with the formula (digit_serial.py) and with 
 from functools import partial
 
 from ..fl.multipliers.scaled_serial import inverse_step
-from ..fl.multipliers.words import number_of, shifted, words_of
+from ..fl.words import number_of, shifted, split_words
 from .one_at_a_time import stepped_mod_exp_cl, together
 from .serial_mod_exp import difference, doubled, summed
 from .timing import montgomery_status
@@ -23,7 +23,7 @@ class Passes:
 
     def words_of(self, x):
         """The words of a number."""
-        return words_of(x, self.shape.word_nbits, self.shape.nwords)
+        return split_words(x, self.shape.word_nbits, self.shape.nwords)
 
     def written(self):
         """The sum of the last word, and its write."""

@@ -7,7 +7,7 @@ RTL.
 
 from functools import partial
 
-from ..fl.multipliers.words import number_of, shifted, words_of
+from ..fl.words import number_of, shifted, split_words
 from .one_at_a_time import stepped_mod_exp_cl, together
 from .timing import montgomery_status
 
@@ -67,7 +67,7 @@ def products(shape, factors, b, n):
 
 def SerialModExpCL(shape, processors, given):
     """The model of SerialModExp."""
-    digits_of = partial(words_of, nbits=shape.digit_nbits, count=shape.ndigits)
+    digits_of = partial(split_words, nbits=shape.digit_nbits, count=shape.ndigits)
 
     def step(p, z, b, n, multiplies=True):
         """P * B, if it multiplies, and Z * B, side by side on two processors or in turn on one."""

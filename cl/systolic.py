@@ -83,6 +83,9 @@ def systolic_exp_cycles(shape: ScaledShape, exp: int, status: int) -> int:
 # ---- the models
 
 
+LEFT = object()  # in the place of a step that has ended
+
+
 class Wavefront:
     """A row of processing elements. Each step in it is a generator, at the next element in the next cycle."""
 
@@ -104,9 +107,6 @@ class Wavefront:
 
     def _move(self):
         self.steps = [step for step in self.steps if next(step, LEFT) is not LEFT]
-
-
-LEFT = object()
 
 
 def systolic_product(shape, row, x, y, m, n_prime, store):

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Sequence
 from .accelerator import WORD_NBITS, Shape
 from .errors import BadInput
 from .status import Status
+from .words import number_of, split_words
 
 GO, BASE, EXP, MOD, STATUS, WORDS = range(6)  # register numbers; reading GO pops the result
 GIVEN = 4  # write register of the first given number
@@ -50,12 +51,12 @@ def operand_registers(shape: Shape) -> range:
 
 def to_words(value: int, nbits: int) -> list[int]:
     """An operand as the words that are pushed."""
-    return [value >> (WORD_NBITS * i) & MASK for i in range(words_of(nbits))]
+    return split_words(value, WORD_NBITS, words_of(nbits))
 
 
 def from_words(words: Iterable[int]) -> int:
     """The number with these words, least significant first."""
-    return sum(word << WORD_NBITS * place for place, word in enumerate(words))
+    return number_of(words, WORD_NBITS)
 
 
 class XcelFL:

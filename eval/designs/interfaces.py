@@ -51,7 +51,7 @@ class Interface(ABC):
     counts_accesses = False  # an operation takes several requests, whose number is reported
     request_cycles = 1  # upper bound from request to response, without the machine's own cycles
     on_bus = False  # an AXI4-Lite slave, with that standard's clock and reset
-    keeps_request = False  # until its answer
+    keeps_request = False  # it holds a request until the answer
     clock, reset = "clk", "reset"  # ports of the exported module
     clocking = "One clock; reset is synchronous and active high."
 

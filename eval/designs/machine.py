@@ -32,7 +32,7 @@ from ...fl.status import MEANING, Status
 from ..own_code import Trace
 from .build import SCHEDULE, Build, Given, Spec, fields_of
 from .control import FIT, PROTECTIONS, Control
-from .interfaces import Carried, Operands
+from .interfaces import Carried, Interface, Operands
 from .multipliers.multiplier import DOMAIN, Multiplier
 from .programmed import Draw, Programmed
 from .promises import Promises, timing_of
@@ -501,9 +501,12 @@ class Machine(Runnable):
         """The hardware: istream {base, exp, mod} -> ostream {status, result}."""
         return self.build.rtl()
 
-    def rtl_in_place(self) -> Component:
-        """The hardware for a sender that keeps a request until its answer."""
-        return (self.build.rtl_in_place or self.build.rtl)()
+    def maker(self, interface: Interface) -> Callable[[], Component]:
+        """A function that makes the hardware to be put behind an interface, without a copy of the operands if
+        the interface keeps them.
+        """
+        in_place = self.build.rtl_in_place if interface.keeps_request else None
+        return in_place or self.rtl
 
     @property
     def traits(self) -> Traits:

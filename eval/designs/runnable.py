@@ -91,23 +91,17 @@ class Runnable(Accelerator):
         chosen = spelled_out(params, self.nbits, self.parameters)
         return [f"{param.name}={chosen[param.name]}" for param in params if param.name in chosen]
 
-    def rtl_in_place(self) -> Component:
-        """The hardware for a sender that keeps a request until its answer: it may need no copy of the
-        operands.
-        """
-        return self.rtl()
-
-    def rtl_behind(self, interface: Interface) -> Callable[[], Component]:
-        """The method that makes the hardware for an interface."""
-        return self.rtl_in_place if interface.keeps_request else self.rtl
+    def maker(self, interface: Interface) -> Callable[[], Component]:
+        """A function that makes the hardware to be put behind an interface."""
+        return self.rtl
 
     def wrapped(self, interface: Interface) -> Component:
         """The hardware behind an interface."""
-        return interface.wrap(self.shape, self.rtl_behind(interface), self.traits)
+        return interface.wrap(self.shape, self.maker(interface), self.traits)
 
     def exported(self, interface: Interface) -> Component:
         """The hardware behind an interface without the bus master that drives it in simulation."""
-        return interface.exported(self.shape, self.rtl_behind(interface), self.traits)
+        return interface.exported(self.shape, self.maker(interface), self.traits)
 
     def top(self, interface: Interface) -> str:
         """The name of its top module."""
@@ -121,7 +115,7 @@ class Runnable(Accelerator):
 
     def simulation(self, interface: Interface, level: str, stage: str, **options: Any) -> Simulation:
         """A simulation of this accelerator behind an interface; options: `vcd` and `trace`."""
-        make = self.cl if level == "cl" else self.rtl_behind(interface)
+        make = self.cl if level == "cl" else self.maker(interface)
         self.require_ports(level)
         with self._errors_of():
             return simulate(interface.wrap(self.shape, make, self.traits), stage, **options)

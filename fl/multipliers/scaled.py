@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import BadInput, bits, require_nbits, shown
+from ..words import split_words
 from .montgomery import Montgomery
-from .words import words_of
 
 DIGIT_NBITS = range(4, 209)  # legal w
 DELAYS = (0, 1)  # legal d
@@ -89,7 +89,7 @@ class ScaledShape:
 
     def words(self, x: int) -> list[int]:
         """The digits of a number, lowest first."""
-        return words_of(x, self.digit_nbits, self.ndigits)
+        return split_words(x, self.digit_nbits, self.ndigits)
 
 
 def word_step(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..errors import BadInput, bits, require_nbits, shown
-from .words import number_of, words_of
+from ..words import number_of, split_words
 
 DIGIT_NBITS = range(2, 33)  # legal k
 LEAST_WORDS = 2  # the first and the last element are different
@@ -63,7 +63,7 @@ class SystolicShape:
 
     def words(self, x: int) -> list[int]:
         """The words of a number, lowest first."""
-        return words_of(x, self.digit_nbits, self.nwords)
+        return split_words(x, self.digit_nbits, self.nwords)
 
     def number(self, words: Sequence[int]) -> int:
         """The number of these words."""

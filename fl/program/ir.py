@@ -432,6 +432,11 @@ class Program:
     joins: int = 0
     right_words: frozenset[int] = frozenset()  # microinstructions of loops to the right
 
+    @property
+    def wipes_when_refused(self) -> bool:
+        """Whether a refused request goes on with the wiping of a key, as the machine does after reset."""
+        return self.words[self.failure].flow.kind != "answer"
+
     @cached_property
     def all_products(self) -> tuple[Product, ...]:
         return tuple(product for word in self.words for product in word.products)

@@ -181,11 +181,6 @@ class Microcode:
 
     # ---- boxes
 
-    @property
-    def wipes_after_reset(self) -> bool:
-        """Whether a machine overwrites a key when it refuses a request, and therefore after reset, too."""
-        return self.words[self.program.failure].flow.kind != "answer"
-
     has_converter = _has(Setup)
     has_comparator = _has(Check)
     has_adder = _has(Add)

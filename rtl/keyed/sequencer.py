@@ -216,7 +216,7 @@ class Sequencer(Component):
                         s.ahead_bit @= s.dpath.exponent.next_bit
 
     def accept_request(s, microcode):
-        if microcode.wipes_after_reset:
+        if microcode.program.wipes_when_refused:
             s.overwrite_after_reset()
         else:
 
@@ -299,7 +299,7 @@ class Sequencer(Component):
             s.one_cycle_done //= s.inst.one_cycle
 
         s.assert_ends(microcode)
-        if microcode.wipes_after_reset:
+        if microcode.program.wipes_when_refused:
 
             @update
             def end_of_word_or_reset():
@@ -480,7 +480,7 @@ class Sequencer(Component):
 
     def answer(s, microcode):
         """The status, and the result's handshake."""
-        if not microcode.wipes_after_reset:
+        if not microcode.program.wipes_when_refused:
             s.ostream_val //= s.inst.answer
         if microcode.has_comparator:
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from modexlab.fl.multipliers import digit_serial, scaled_serial
 from modexlab.fl.multipliers.scaled import ScaledMontgomery, ScaledShape, word_step
 from modexlab.fl.multipliers.systolic import SystolicShape, step
-from modexlab.fl.multipliers.words import number_of, shifted, words_of
+from modexlab.fl.words import number_of, shifted, split_words
 
 from tests.harness import any_odd, any_word, draws
 
@@ -15,12 +15,12 @@ from tests.harness import any_odd, any_word, draws
 def test_words(nbits, data):
     count = data.draw(st.integers(1, 9))
     x = data.draw(any_word(nbits * count))
-    words = words_of(x, nbits, count)
+    words = split_words(x, nbits, count)
     assert len(words) == count and max(words) < 1 << nbits
     assert number_of(words, nbits) == x
     places, above = data.draw(st.integers(0, nbits)), data.draw(any_word(nbits))
     right = (x | above << nbits * count) >> places
-    assert shifted(words, above, nbits, places) == words_of(right, nbits, count)
+    assert shifted(words, above, nbits, places) == split_words(right, nbits, count)
 
 
 @draws(200, st.integers(2, 20), st.integers(2, 9), st.data())

@@ -8,12 +8,14 @@ nothing, and it is counted. `pytest -s` prints the numbers.
 from collections import Counter
 from random import Random
 
+from modexlab.fl.status import Status
 from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, Faulted, faults_of, judged
 from modexlab.rtl.sim.campaigns.sites import PUBLIC, Kind, prepare
 
 from tests.harness import each_design, one_now, parametrize, ran, refused, regress
-from tests.programs import EVERYTHING, machine_of
+from tests.programs import EVERYTHING, changed, machine_of
+from tests.tables.keyed import good
 
 RESIDUES = ("dpath.r.residue", "dpath.b.residue", "dpath.s.residue", "dpath.mod")
 MOST_CYCLES = 1_000_000
@@ -203,6 +205,20 @@ def test_other_machines(name):
     outcomes = model.campaign([machine.carried(*operands)], faults, [(0, pow(*operands))], 3 * cycles)
     assert len(outcomes) == len(faults)
     assert {Effect.NONE, Effect.WRONG} <= {outcome.effect for outcome in outcomes}
+
+
+@parametrize("name, tells", [("mont-keyed", False), ("heap", True)])
+def test_the_time_of_a_fault(name, tells):
+    """heap answers as soon as one half is wrong (docs/explanation/constant-time.md); mont-keyed in the cycle
+    of a result.
+    """
+    machine = machine_of(name, 16, crt=True, verify=True)
+    right = good(machine)
+    fields = machine.programmed.named(right)
+    wrong = [changed(machine, right, **{half: fields[half] ^ 2}) for half in ("dp", "dq")]
+    run = ran(machine.rtl(), [right, *wrong])
+    assert [status for status, _ in run.responses] == [Status.OK, Status.FAULT, Status.FAULT]
+    assert (len(set(run.latencies)) > 1) == tells, run.latencies
 
 
 @each_design("tiny-ct")

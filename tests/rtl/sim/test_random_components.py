@@ -126,7 +126,7 @@ def in_yosys(directory):
 SIMULATORS = {"verilator": in_verilator, "yosys": in_yosys}
 
 
-def differs(drawn, seed, directory, simulators=SIMULATORS):
+def differs(drawn, seed, directory):
     """The simulators whose outputs are not those of PyMTL3, with the first cycle."""
     source, into, out = drawn
     Top = loaded(source, directory)
@@ -134,7 +134,7 @@ def differs(drawn, seed, directory, simulators=SIMULATORS):
     outputs = simulated(Top(), inputs)
     exported = translate(Top(), "top", unique=True, exported=True)
     (directory / "bench.sv").write_text(bench(exported, inputs, outputs, into, out))
-    found = {name: run(directory) for name, run in simulators.items()}
+    found = {name: run(directory) for name, run in SIMULATORS.items()}
     return {name: cycle for name, cycle in found.items() if cycle}
 
 

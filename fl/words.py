@@ -1,15 +1,15 @@
 """Numbers in words of equal width, the lowest word first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
-def words_of(x: int, nbits: int, count: int) -> list[int]:
+def split_words(x: int, nbits: int, count: int) -> list[int]:
     """The lowest words of a number."""
     mask = (1 << nbits) - 1
     return [x >> (nbits * j) & mask for j in range(count)]
 
 
-def number_of(words: Sequence[int], nbits: int) -> int:
+def number_of(words: Iterable[int], nbits: int) -> int:
     """The number of these words."""
     return sum(word << (nbits * j) for j, word in enumerate(words))
 
