@@ -128,12 +128,12 @@ def test_wider_operands(cli):
 @regress
 def test_a_machine_that_takes_a_private_key_only_decrypts(cli):
     """Encryption is not run, and the table states the reason."""
-    argv = "proc systems --nbits 16 procxcel-mont --set verify=true --set schedule=fixed-window"
+    argv = "proc systems --nbits 16 procxcel-mont-keyed --set verify=true"
     encrypt, decrypt = cli.json(argv)
     assert encrypt["cycles"] is None and "only decrypts with it" in encrypt["note"]
     assert decrypt["ok"] and decrypt["cycles"] > 0
     said = " ".join(cli(argv).out.split())
-    assert "procxcel-mont: not run: a machine with the numbers" in said and "--full" not in said
+    assert "procxcel-mont-keyed: not run: a machine with the numbers" in said and "--full" not in said
 
 
 def test_constant_time_hides_the_private_exponent(cli, monkeypatch):

@@ -19,7 +19,7 @@ examples:
   modexlab asic mont-001 --set nstages=4 --clock 4 --to timing
   modexlab asic naive --system --json
   modexlab asic mont --nbits 16 --kit sky130hd --to power
-  modexlab asic proc-montgomery --to power
+  modexlab asic proc-montgomery --clock 3.2 --to power
   modexlab asic mont --nbits 8 --style optimised --fmax --layout --clock 2
   modexlab asic mont-keyed --set crt=true --set verify=true --to power
   modexlab asic --accelerator cores/mine/design.toml --nbits 32

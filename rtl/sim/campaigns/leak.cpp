@@ -2,12 +2,15 @@
 //
 // The text of sites.cpp precedes it. Cycle 0 of an operation is the first in which its request is offered, which is the cycle after the
 // response of the previous operation; the sink is always ready. The effects of the edge at the end of a cycle belong to that cycle.
+// The first operation waits until the machine is ready: after reset it may overwrite its registers for many cycles.
 //
 // A stream of operations offers each request as soon as the previous one is accepted; only the cycles of its handshakes are recorded.
 
 namespace {
 
 enum Measure : int32_t { DISTANCE, WEIGHT };
+
+constexpr int64_t MOST_CYCLES_TO_READY = 1 << 20;  // a machine may wait for an offer before it is ready
 
 // Moments of a group of registers in a cycle, over all operations of a kind. They are integers and therefore exact.
 struct Moments {
@@ -29,6 +32,7 @@ class Driver : public SiteModel {
         measure = how;
         nkinds = kinds;
         leave_reset();
+        for (int64_t i = 0; i < MOST_CYCLES_TO_READY && !ready(); i++) edge();
         std::size_t size = 0;
         for (const Place& place : places) size += (place.size + 7) / 8;
         before.assign(size, 0);
@@ -86,6 +90,11 @@ class Driver : public SiteModel {
     std::vector<Moments> moments;  // [cycle][kind][group]
 
   private:
+    bool ready() {
+        settle();
+        return top->istream_rdy;
+    }
+
     void leave_reset() {
         in_reset();
         for (uint64_t i = 0; i < RESET_CYCLES; i++) step();
