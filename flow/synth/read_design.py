@@ -8,7 +8,7 @@ that are too large (estimate.py).
 import itertools
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from ...rtl.sim import toolchain
 from ...rtl.sim.translation.instance_loops import UNIT
 from ..kit.kit import Kit
 from ..netlist import document, yosys
-from ..netlist.document import Bit, Document, cell_bits
+from ..netlist.document import SEPARATOR, Bit, Cell, Document, Module, cell_bits, port_bits
 from . import estimate, named_cells
 from .named_cells import Form, Placed
 
@@ -43,6 +43,8 @@ SRC = re.compile(r"^.*/|\.\d+(-[\d.]+)?$")  # removes all but file and line from
 # attributes in front of a case statement
 CASE = re.compile(r"(?:\(\*(?!\s*\))(?:(?!\*\)).)*\*\)\s*)+(?=case[xz]?\b)", re.DOTALL)
 CASE_KEYWORDS = {("full",): "priority", ("parallel",): "unique0", ("full", "parallel"): "unique"}
+# the names of functions and tasks
+ROUTINE = re.compile(r"\b(?:function|task)\b[^;(]*?(\w+)\s*[;(]")
 CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\])?)")
 
 LOOPED = re.compile(rf"(\w+)\[(\d+)\]\.{UNIT}")  # an instance in a generate loop of instance_loops.py
@@ -115,7 +117,7 @@ def read_design(design_sv: Path, top: str, work: Path, *, files: Kit | None = No
     if named and files:
         forms = named_cells.find(document.load(work / HIERARCHY), files.library)
         runs += _with_named_cells(top, work, forms, placed, files)
-    _check_drivers(document.load(work / "drivers.json"), top)
+    _check_drivers(document.load(work / "drivers.json"), top, (work / source).read_text())
     log = "".join(run.log for run in runs)
     if conflict := CONFLICT.search(log):
         net = conflict[1].replace("\\", "").replace(" ", "")
@@ -206,8 +208,13 @@ def _with_named_cells(
             break
 
 
-def _check_drivers(design: Document, top: str) -> None:
-    """BadInput for a net with two drivers, while it still has its name."""
+def _check_drivers(design: Document, top: str, text: str) -> None:
+    """BadInput for a net with two drivers, while it still has its name.
+
+    read_slang drives the variables of a function or task without `automatic` once for each call. That is no
+    conflict unless a call reads the value that another one has left.
+    """
+    routines = {*ROUTINE.findall(text)}
     for module_name, module in design["modules"].items():
         driven = Counter[Bit](
             bit
@@ -216,10 +223,40 @@ def _check_drivers(design: Document, top: str) -> None:
             for bit in cell_bits(cell, "output")
             if isinstance(bit, int)
         )
+        live: set[Bit] | None = None
         for name, net in module["netnames"].items():
-            if not net.get("hide_name") and any(driven[bit] > 1 for bit in net["bits"]):
-                where = "" if module_name == top else f" of the module {module_name.partition('$')[0]}"
-                raise BadInput(f"{top}: {name}{where} has more than one driver: give each net one")
+            twice = [bit for bit in net["bits"] if driven[bit] > 1]
+            if net.get("hide_name") or not twice:
+                continue
+            remedy = "give each net one"
+            if not routines.isdisjoint(name.split(SEPARATOR)[:-1]):
+                live = _live(module) if live is None else live
+                if live.isdisjoint(twice):
+                    continue
+                remedy = "declare its function or task automatic, or assign the variable before it is read"
+            where = "" if module_name == top else f" of the module {module_name.partition('$')[0]}"
+            raise BadInput(f"{top}: {name}{where} has more than one driver: {remedy}")
+
+
+def _live(module: Module) -> set[Bit]:
+    """The nets on which an output port or an instance of another module depends."""
+    drivers: dict[Bit, list[Cell]] = defaultdict(list)
+    live = {*port_bits(module, "output"), *port_bits(module, "inout")}
+    for cell in module["cells"].values():
+        if not cell["type"].startswith("$") or "port_directions" not in cell:
+            live.update(bit for bits in cell["connections"].values() for bit in bits)
+            continue
+        for bit in cell_bits(cell, "output"):
+            drivers[bit].append(cell)
+        if not any(cell_bits(cell, "output")):  # an assertion, or a port of a memory that is written
+            live.update(cell_bits(cell, "input"))
+    todo = [*live]
+    while todo:
+        for cell in drivers.pop(todo.pop(), ()):
+            new = {*cell_bits(cell, "input")} - live
+            live |= new
+            todo += new
+    return live
 
 
 def _check_undriven(source: Path, top: str, work: Path) -> None:

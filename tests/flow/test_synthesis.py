@@ -398,6 +398,55 @@ def test_what_makes_no_circuit(tmp_path, text, message):
     assert not (tmp_path / "netlist.v").exists()
 
 
+# as in jpeg_encoder: a step of a division in each of several processes, and a function that calls another
+CALLS = """\
+module dut(input clk, input en, input [7:0] a, input [7:0] b, output reg [7:0] x, output reg [7:0] y,
+           output [7:0] z);
+  function LIFETIME [7:0] step; input [7:0] s; input [7:0] d; reg [7:0] difference; begin
+    difference = s - d;
+    if (difference[7]) step = {s[6:0], 1'b0}; else step = {difference[6:0], 1'b1};
+  end endfunction
+  function LIFETIME [7:0] twice; input [7:0] s; reg [7:0] first; begin
+    first = step(s, 8'd3);
+    twice = step(first, s);
+  end endfunction
+  task LIFETIME swap; input [7:0] from; output [7:0] to; begin to = {from[3:0], from[7:4]}; end endtask
+  reg [7:0] pipe [0:2];
+  integer n;
+  always @(posedge clk) if (en) begin
+    pipe[0] <= step(a, b);
+    for (n = 1; n < 3; n = n + 1) pipe[n] <= step(pipe[n - 1], b);
+  end
+  always @(posedge clk) x <= twice(pipe[2]);
+  always @(posedge clk) swap(twice(x), y);
+  assign z = step(x, y);
+endmodule
+"""
+
+
+@parametrize("style", [plain.STYLE, optimised.STYLE])
+def test_function_that_several_processes_call(tmp_path, style):
+    """Each call has its own variables, as if the function were automatic."""
+    out, automatic = tmp_path / "netlist", tmp_path / "automatic"
+    for folder, lifetime in ((out, ""), (automatic, "automatic")):
+        folder.mkdir()
+        (folder / "design.sv").write_text(CALLS.replace("LIFETIME", lifetime))
+    synthesized(out, CALLS.replace("LIFETIME", ""), style)
+    assert proof(automatic, out).equivalent
+
+
+def test_function_that_reads_what_another_call_left(tmp_path):
+    text = """\
+module dut(input clk, input [3:0] a, b, output reg [3:0] x, y);
+  function [3:0] sum; input [3:0] v; reg [3:0] so_far; begin so_far = so_far + v; sum = so_far; end endfunction
+  always @(posedge clk) x <= sum(a);
+  always @(posedge clk) y <= sum(b);
+endmodule
+"""
+    with refused(r"^dut: sum\.so_far has more than one driver: declare its function or task automatic, or"):
+        synthesized(tmp_path, text)
+
+
 @parametrize(
     "options, message",
     [
