@@ -41,6 +41,7 @@ GATES = {
 }
 # ... and its flip-flops without enable: clock edge, level and value of an asynchronous reset
 FLIP_FLOP = re.compile(r"\$_DFF_([PN])(?:([PN])([01]))?_")
+LATCH = re.compile(r"\$_DLATCH_([PN])_")
 NO_LOGIC = ("$scopeinfo",)
 NEXT = "next state"  # name of the net of a next state that is not a pin
 
@@ -142,6 +143,9 @@ def read(module: Module, library: Library) -> Logic:
             states.append(
                 State(name, pins["D"], pins["C"], match[1] == "P", ((pins["Q"], False),), clear, preset)
             )
+        elif match := LATCH.fullmatch(kind):
+            outputs = ((pins["Q"], False),)
+            states.append(State(name, pins["D"], pins["E"], match[1] == "P", outputs, latch=True))
         elif kind not in library.cells:
             raise BadInput(
                 f"{name} is a {kind}, which is neither a gate of yosys nor a cell of {library.name}"

@@ -4,8 +4,10 @@ Registers correspond by the names of their nets. Assuming that each register of 
 value as its net in the netlist, combinational proofs show that the next value of each register and the value
 of each output port are equal. Together they are an induction over the clock cycles. A register that mapping
 removed because it equals another register or a constant corresponds to that; a register behind a clock gate
-keeps its value while the gate is closed. A register that became a latch (synth/latches.py) is compared as a
-register with an enable, which it is under the conditions stated there.
+keeps its value while the gate is closed. A latch of the design corresponds to a latch of the netlist with the
+same enable and the same next value. A latch and an AND of one clock are a clock gate, on both sides. A
+register that became a latch (synth/latches.py) is compared as a register with an enable, which it is under
+the conditions stated there.
 
 Mapping also removes unread registers, often because their readers turned out to be constant (the conversion
 into Montgomery form multiplies by 1, so its unit does not use the other factor after the first stage of its
@@ -54,7 +56,7 @@ from ..kit import kit, liberty
 from ..kit.functions import parse
 from ..netlist import document, yosys
 from ..netlist.document import SEPARATOR, Document, Module
-from ..netlist.logic import CONSTANTS, Bit, Logic, Node, State, cone, evaluated, read
+from ..netlist.logic import CONSTANTS, Bit, Gate, Logic, Node, State, cone, evaluated, read
 from ..progress import say, stopwatch
 from ..synth import script
 from ..synth.carry_save import Step, narrow, save_carries
@@ -71,6 +73,7 @@ QUICK = 2  # seconds for the fast engine at first: 8-bit products take it 9, the
 PATIENCE = 20  # elapsed seconds for each second of CPU time, on a busy machine
 GRACE = 2  # additional seconds before abc is killed
 CONFLICTS = 100_000  # of SAT at a node; with many more abc spends all its time on the hard nodes
+MAX_GATE = 16  # nets in the cone of a clock gate that is no cell
 MAX_BITS = 48  # of a part; wider registers are cut
 WORD = 512  # random bits of a net
 MASK = (1 << WORD) - 1
@@ -189,7 +192,7 @@ class _Proofs:
                 results = [better.get(result.part, result) for result in results]
         self.results += results
         self.steps += steps
-        self.unread += len(proof.free)
+        self.unread += len(proof.free - proof.gold.latches.keys())
 
     def designs(self, top: str) -> tuple[list[Logic], list[str]]:
         """The design, followed by its stages after each rewriting of synthesis that is shown to preserve the
@@ -330,6 +333,15 @@ class _Side:
         self.logic, self.nodes = logic, list(logic.nodes)  # a copy: cuts and clock gates change it
         self.same: dict[Bit, Source] = {}  # registers, input ports and outputs of cells at a cut
         self.places: dict[Bit, int] = {}  # index of the node that drives each net
+        self.held: set[Bit] = set()  # nets for the next values of latches and gated registers
+        self.drivers = {node.out: node for node in logic.nodes}
+        self.latches = {
+            bit: (state, inverted)
+            for state in logic.states
+            if state.latch and state.clear is None and state.preset is None
+            for bit, inverted in state.outputs
+        }
+        self.gates: dict[Bit, Gate | None] = {item.out: item for item in logic.gates}  # by output
         self.buffers = {
             node.out: node.inputs[0]
             for node in logic.nodes
@@ -341,6 +353,79 @@ class _Side:
         while bit in self.buffers:
             bit = self.buffers[bit]
         return bit
+
+    def gate(self, bit: Bit) -> Gate | None:
+        """The clock gate that drives a net: a cell, or a latch that is open while the clock is low and an AND
+        with this clock.
+        """
+        if bit not in self.gates:
+            self.gates[bit] = self._built_gate(bit)
+        return self.gates[bit]
+
+    def _built_gate(self, out: Bit) -> Gate | None:
+        for held in sorted(self._leaves(out) & self.latches.keys(), key=str):
+            latch, inverted = self.latches[held]
+            clock, level = self.unbuffered(latch.clock), latch.rising
+            while (node := self.drivers.get(clock)) and node.function.cubes == ("0",):
+                clock, level = self.unbuffered(node.inputs[0]), not level
+            if level or self._leaves(out, (held, clock)) != {held, clock}:
+                continue
+            words = {held: 0b1100 ^ (0b1111 if inverted else 0), clock: 0b1010}
+            if self._value(out, words) & 0b1111 == 0b1000:
+                return Gate(latch.cell, clock, latch.data, out)
+        return None
+
+    def _leaves(self, out: Bit, ends: Collection[Bit] = ()) -> set[Bit]:
+        """The nets at which the cone of a net ends, which are `ends` or no node drives them; none for a large
+        cone.
+        """
+        leaves, todo = set(), [out]
+        for bit in todo:  # grows
+            if bit in ends or bit not in self.drivers:
+                leaves.add(bit)
+            else:
+                todo += self.drivers[bit].inputs
+            if len(todo) > MAX_GATE:
+                return set()
+        return leaves if out in self.drivers else set()
+
+    def _value(self, bit: Bit, words: Mapping[Bit, int]) -> int:
+        """The word of a net in a small cone."""
+        if bit in words:
+            return words[bit]
+        node = self.drivers[bit]
+        return node.function.words([self._value(net, words) for net in node.inputs])
+
+    def clock(self, bit: Bit) -> tuple[Bit, list[Bit]]:
+        """(root of a clock, enables of the clock gates on the path from it)."""
+        bit, enables = self.unbuffered(bit), []
+        while gate := self.gate(bit):
+            enables.append(gate.enable)
+            bit = self.unbuffered(gate.clock)
+        return bit, enables
+
+    def next_value(self, state: State) -> Bit:
+        """The next value of a register or latch, which keeps its own while it is closed or its clock is
+        gated.
+        """
+        if state.latch:
+            return self._held(state, {state.clock: state.rising})
+        _, enables = self.clock(state.clock)
+        return self._held(state, dict.fromkeys(enables, True)) if enables else state.data
+
+    def _held(self, state: State, enables: Mapping[Bit, bool]) -> Bit:
+        """A net for `enables ? data : own value`; each enable has its active level."""
+        q, complement = state.outputs[0]
+        out = f"held {state.cell}"
+        if out in self.held:  # two registers of the design are this one
+            return out
+        self.held.add(out)
+        pins = {"D": state.data, "Q": q} | {f"E{place}": bit for place, bit in enumerate(enables)}
+        literals = (f"{'' if level else '!'}E{place}" for place, level in enumerate(enables.values()))
+        opens = " & ".join(literals)
+        made = parse(f"({opens} & D) | (!({opens}) & {'!' if complement else ''}Q)")
+        self.nodes.append(Node(out, out, tuple(pins[pin] for pin in made.inputs), made))
+        return out
 
     def simulated(self) -> dict[Bit, int]:
         """A random word for each net; corresponding sources of the two sides have the same word."""
@@ -364,11 +449,9 @@ class _Proof:
                 first, complement = state.outputs[0]
                 self.gate.same[bit] = first, inverted != complement
                 self.gate_states[bit] = state, inverted
-        self.gate_driver = {node.out: node for node in gate.nodes}
-        self.clock_gates = {item.out: item for item in gate.gates}
+        self.shared_gates: list[tuple[str, Gate, Gate]] = []  # clock gates of both sides, by the net's name
         # registers of the design that the netlist lacks because nothing depends on them
         self.free: set[Bit] = set()
-        self.held: set[Bit] = set()  # nets for the next values of gated registers
         self.words: tuple[dict[Bit, int], ...] = ()  # of the design and of the netlist
         self.named: dict[Bit, list[tuple[str, int]]] = {}  # names of the nets of the design
         self.results: list[Part] = []
@@ -419,6 +502,27 @@ class _Proof:
             # a register without a counterpart is constant or unread; otherwise a proof fails
             lost = ("1" if state.data == "1" else "0"), False
             self.gold.same[q] = self._counterpart(self.named.get(q, []), gate_bits) or lost
+        self._match_gates()
+
+    def _match_gates(self) -> None:
+        """Cut both sides at the clock gates that have a common name."""
+        gates = {item.out for item in self.gate.logic.gates}
+        by_name = {
+            name: bit
+            for name, net in _bit_names(self.gate.logic.module)
+            if (bit := self.gate.unbuffered(net)) in gates
+        }
+        for bit, names in self.named.items() if by_name else ():
+            other = next((by_name[name] for name in names if name in by_name), None)
+            if other is None or bit not in self.gold.drivers or bit in self.gold.same:
+                continue
+            gold, gate = self.gold.gate(self.gold.unbuffered(bit)), self.gate.gate(other)
+            if gold and gate:
+                self.shared_gates.append((min(names)[0], gold, gate))
+                self.gold.same[gold.out] = self.gate.same[other] = other, False
+                self.shown.append(other)
+        cut = {gold.out for _, gold, _ in self.shared_gates}
+        self.gold.nodes = [node for node in self.gold.nodes if node.out not in cut]
 
     @property
     def registers(self) -> Iterator[tuple[Bit, State]]:
@@ -459,6 +563,9 @@ class _Proof:
             if name not in gate_outputs:
                 raise BadInput(f"the netlist has no output {name}: it is not of the same design")
             pairs.append(Pair(name.rpartition("[")[0], bit, gate_outputs[name]))
+        for name, gold, gate in self.shared_gates:
+            pairs.append(Pair(name, gold.enable, gate.enable))
+            pairs.extend(self._clock_pairs(name, (gold.clock, True), (gate.clock, True)))
         pairs.extend(self._cut_pairs() if self.cuts else ())
         return _parts(pairs)
 
@@ -512,7 +619,7 @@ class _Proof:
             bit = self.gate.unbuffered(gate_bits[name])
             if bit in self.gate_states or bit in CONSTANTS:
                 return bit, False
-            if node := self.gate_driver.get(bit):
+            if node := self.gate.drivers.get(bit):
                 if not node.inputs:
                     return ("1" if node.function.cubes else "0"), False
                 if len(node.inputs) == 1 and node.inputs[0] in self.gate_states:
@@ -547,37 +654,31 @@ class _Proof:
         """The pairs of a register: next value, and asynchronous clear and preset."""
         state, complement = self.gate_states[gate_bit]
         inverted ^= complement
-        clock, enable = (None, state.clock) if state.latch else self._clock(state.clock)
-        yield Pair(part, gold.data, state.data if enable is None else self._held(state, enable), inverted)
-        gold_clock, _ = self.gold.same.get(gold.clock, (gold.clock, False))
-        if (gold_clock, gold.rising) != (gold_clock if state.latch else clock, state.rising):
-            raise BadInput(f"the register {part} has another clock, or another edge of it, in the netlist")
+        if gold.latch and not state.latch:
+            raise BadInput(f"the latch {part} is a flip-flop in the netlist")
+        yield Pair(part, self.gold.next_value(gold), self.gate.next_value(state), inverted)
+        if gold.latch:
+            yield Pair(part, gold.clock, state.clock, gold.rising != state.rising)
+        elif state.latch and not (gold.rising and state.rising):
+            raise BadInput(f"the register {part} has another edge of its clock in the netlist")
+        elif not state.latch:
+            yield from self._clock_pairs(part, (gold.clock, gold.rising), (state.clock, state.rising))
         for one, other in ((gold.clear, state.clear), (gold.preset, state.preset)):
             if (one is None) != (other is None) or (inverted and one is not None):
                 raise BadInput(f"the register {part} has another asynchronous reset in the netlist")
             if one is not None and other is not None:
                 yield Pair(part, one[0], other[0], one[1] != other[1])
 
-    def _clock(self, bit: Bit) -> tuple[Bit, Bit | None]:
-        """(root of a clock, enable of the clock gate on the path from it)."""
-        enable, bit = None, self.gate.unbuffered(bit)
-        while gate := self.clock_gates.get(bit):
-            if enable is not None:
-                raise BadInput(f"two clock gates in a row ({gate.cell}): not supported")
-            enable, bit = gate.enable, self.gate.unbuffered(gate.clock)
-        return bit, enable
-
-    def _held(self, state: State, enable: Bit) -> Bit:
-        """A net for the next value of a gated register: enable ? data : its own value."""
-        q, complement = state.outputs[0]
-        out = f"held {state.cell}"
-        if out in self.held:  # two registers of the design are this one
-            return out
-        self.held.add(out)
-        made = parse("(E & D) | (!E & !Q)" if complement else "(E & D) | (!E & Q)")
-        pins = {"E": enable, "D": state.data, "Q": q}
-        self.gate.nodes.append(Node(out, out, tuple(pins[pin] for pin in made.inputs), made))
-        return out
+    def _clock_pairs(self, part: str, gold: tuple[Bit, bool], gate: tuple[Bit, bool]) -> Iterator[Pair]:
+        """The pair of two clocks, each with its active edge, if they are computed; BadInput if they differ
+        otherwise.
+        """
+        (root, rising), (other, other_rising) = gold, gate
+        (root, _), (other, _) = self.gold.clock(root), self.gate.clock(other)
+        if root in self.gold.drivers or other in self.gate.drivers:
+            yield Pair(part, root, other, rising != other_rising)
+        elif (self.gold.same.get(root, (root, False)), rising) != ((other, False), other_rising):
+            raise BadInput(f"the register {part} has another clock, or another edge of it, in the netlist")
 
     def prove(self, part: str, pairs: list[Pair], work: Path, seconds: float) -> Part:
         """Prove one part; return its report."""
