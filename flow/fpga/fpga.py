@@ -38,7 +38,8 @@ from ..files import scratch
 from ..netlist import yosys
 from ..netlist.document import Document, Module
 from ..progress import Report
-from ..synth.read_design import CONFLICT, check_given, check_latches, check_loops, slang_source
+from ..synth import source_latches
+from ..synth.read_design import CONFLICT, check_given, slang_source
 from .report import DeviceReport, Number, made
 
 JOBS = 2
@@ -290,7 +291,7 @@ def elaborate(design_sv: Path, top: str, report: Report = lambda _: None) -> Pat
                     "smaller width or fewer units"
                 )
             flat: Document = {"modules": {top: module}}
-            check_latches(flat, flat, top)
+            source_latches.refuse_all(flat, top)
             _check_log(top, read.log + yosys.run("check", CHECK, work).log)
             shutil.move(work / "design.json", directory / "design.json")
 
@@ -336,7 +337,7 @@ def _check_log(top: str, log: str) -> None:
     if conflict := CONFLICT.search(log):
         net = conflict[1].rstrip(":").partition(".")[2].replace("\\", "")
         raise BadInput(f"{top}: {net} has more than one driver: give each net one")
-    check_loops(log)
+    source_latches.check_loops(log, source_latches.ASSIGN)
     if undriven := UNDRIVEN.search(log):
         net = undriven[1].rpartition("\\")[2]
         raise BadInput(f"{top}: {net} is read, but nothing drives it: connect it")

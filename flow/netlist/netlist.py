@@ -9,6 +9,7 @@ A driver or reader is a pair (instance, pin); for a port the instance is "" and 
 port's bit.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from .document import Bit, Bits, Cell, Module, fresh_nets, made_cell
 
 Terminal = tuple[str, str]
 PORT = ""  # the instance of a terminal that is a bit of a port
+SOURCE_LATCH = re.compile(r"_latch(_\d+)?$")  # name of a latch of the source (synth/netlist_files.py)
 
 CONSTANT_NAMES = {"0": "1'b0", "1": "1'b1", "x": "1'bx", "z": "1'bz"}
 

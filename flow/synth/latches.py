@@ -32,7 +32,9 @@ def map_latches(design: Document, top: str, library: Library) -> None:
     held = [name for name in registers if {*cells[name]["connections"]["Q"]} & marked.keys()]
     flip_flops = {bit for name in registers - {*held} for bit in cells[name]["connections"]["Q"]}
     steady = flip_flops | {*port_bits(module, "input")}
-    latch = latch_of(library) if held else None
+    latch = latch_of(library)
+    if held and latch is None:
+        raise BadInput(f"{library.name} has no latch that is open while its enable is 1; take another kit")
     drivers = {bit: name for name, cell in cells.items() for bit in cell["connections"].get("Y", ())}
     for name in held:
         assert latch
@@ -51,20 +53,25 @@ def map_latches(design: Document, top: str, library: Library) -> None:
             cells[f"{name}${place}"] = _made(latch, enable, value, out)
 
 
-def latch_of(library: Library) -> LibraryCell:
-    """The smallest latch of a library that is open while its enable is 1 and has no clear or preset."""
-    found = [cell for cell in library.cells.values() if _plain(cell)]
-    if not found:
-        raise BadInput(f"{library.name} has no latch that is open while its enable is 1; take another kit")
-    return min(found, key=lambda cell: (cell.area, len(cell.outputs), cell.name))
+def latch_of(library: Library, level: bool = True) -> LibraryCell | None:
+    """The smallest latch of a library that is open while its enable has this level and has no clear or
+    preset.
+    """
+    found = [cell for cell in library.cells.values() if _plain(cell, level)]
+    return min(found, key=lambda cell: (cell.area, len(cell.outputs), cell.name), default=None)
 
 
-def _plain(cell: LibraryCell) -> bool:
+def _plain(cell: LibraryCell, level: bool) -> bool:
     if not cell.latch or cell.clock_gate or cell.dont_use or cell.resets:
         return False
-    literals = [parse(text).literal for text in (cell.latch.clock, cell.latch.data)]
-    shows = [pin for pin in cell.outputs if _shows(cell, pin)]
-    return bool(shows) and len(cell.inputs) == 2 and all(literal and literal[1] for literal in literals)
+    clock, data = (parse(text).literal for text in (cell.latch.clock, cell.latch.data))
+    right = clock is not None and clock[1] == level and data is not None and data[1]
+    return right and len(cell.inputs) == 2 and any(_shows(cell, pin) for pin in cell.outputs)
+
+
+def shown(cell: LibraryCell) -> str:
+    """The first output of a latch that is its non-inverted state."""
+    return next(pin for pin in cell.outputs if _shows(cell, pin))
 
 
 def _shows(cell: LibraryCell, pin: str) -> bool:
@@ -75,6 +82,6 @@ def _shows(cell: LibraryCell, pin: str) -> bool:
 
 def _made(latch: LibraryCell, enable: Bit, value: Bit, out: Bit) -> Cell:
     assert latch.latch
-    pin = next(pin for pin in latch.outputs if _shows(latch, pin))
+    pin = shown(latch)
     pins = {latch.latch.clock: [enable], latch.latch.data: [value], pin: [out]}
     return made_cell(latch.name, pins, [pin])

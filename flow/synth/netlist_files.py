@@ -1,7 +1,7 @@
 """The files of a netlist: netlist.v, netlist.json, hierarchy.json and area.json, with names from the source.
 
-A register is named after the net of the source that it drives. All other cells are named after their module,
-with a number.
+A register is named after the net of the source that it drives, x_reg, and a latch of the source x_latch
+(timing judges them differently: graph.py). All other cells are named after their module, with a number.
 """
 
 import json
@@ -28,18 +28,19 @@ def name_cells(
     module_name: str,
     library: Library,
     named: Collection[str] = (),
+    latches: Collection[tuple[str, int]] = (),
 ) -> dict[str, str]:
     """Rename the cells of a mapped module in place; return {cell: path of its module}.
 
-    `before` is the module before mapping, and `named` are the cells that the design names, which keep their
-    names.
+    `before` is the module before mapping, `named` are the cells that the design names, which keep their
+    names, and `latches` are the bits of nets, by name and place, that latches of the source drive.
     """
     after = logic.read(module, library)
     names = ownership.module_names(hierarchy, module_name)
     owners = ownership.owners(before, after, names, ownership.input_ports(hierarchy, module_name))
     kept = named & module["cells"].keys()
     owners |= {name: name.rpartition(SEPARATOR)[0] for name in kept}
-    new = _new_names(after, owners, kept)
+    new = _new_names(after, owners, kept, latches)
     module["cells"] = {new[name]: {**cell, "hide_name": 0} for name, cell in module["cells"].items()}
     return {new[name]: path for name, path in owners.items()}
 
@@ -88,9 +89,14 @@ def tie_and_split(module: Module, library: Library, ports: Container[str]) -> No
             port["bits"] = module["netnames"][name]["bits"] = out
 
 
-def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Collection[str]) -> dict[str, str]:
-    """{name in the mapped netlist: PATH.NAME}: registers are named after the nets that they drive, other
-    cells are numbered in their module.
+def _new_names(
+    after: logic.Logic,
+    owners: Mapping[str, str],
+    named: Collection[str],
+    latches: Collection[tuple[str, int]],
+) -> dict[str, str]:
+    """{name in the mapped netlist: PATH.NAME}: registers and latches are named after the nets that they
+    drive, other cells are numbered in their module.
 
     Cells that the design names keep their names.
     """
@@ -98,7 +104,8 @@ def _new_names(after: logic.Logic, owners: Mapping[str, str], named: Collection[
     for own, net in after.module["netnames"].items():
         if not net.get("hide_name"):
             for place, bit in enumerate(net["bits"]):
-                nets[bit].append(f"{own}_reg_{place}" if len(net["bits"]) > 1 else f"{own}_reg")
+                kind = "latch" if (own, place) in latches else "reg"
+                nets[bit].append(f"{own}_{kind}_{place}" if len(net["bits"]) > 1 else f"{own}_{kind}")
 
     def of_register(state: logic.State) -> str | None:
         """The shortest name in the register's module, or else the shortest of all."""

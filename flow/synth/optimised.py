@@ -25,14 +25,14 @@ from ..kit import kit, liberty
 from ..netlist import logic, yosys
 from ..netlist.document import Document, Module
 from ..progress import say
-from . import estimate, role_cells, script
+from . import estimate, role_cells, script, source_latches
 from .carry_save import narrow, save_carries
 from .complements import use_complements
 from .latches import map_latches
 from .mapped import MOST_CHOSEN, Mapped, show_scripts
 from .named_cells import instances
 from .netlist_files import name_cells, tie_and_split
-from .read_design import COARSE, HIERARCHY, KEPT, read_design
+from .read_design import COARSE, HIERARCHY, KEPT, Reading, read_design
 from .sharing import share_adders
 
 STYLE = "optimised"
@@ -131,8 +131,8 @@ def mapped(design_sv: Path, top: str, out: Path, clock_ns: float, options: Optio
     hierarchy = json.loads((work / HIERARCHY).read_text())
     design = json.loads((work / (COARSE if whole else KEPT)).read_text())
     say("mapping")
-    made = _Mapper(clock_ns, options, files, hierarchy, reading.named).mapped(design, top, work)
-    show_scripts(work, ("map.ys", "map.log", f"{options.goal}.abc"), out)
+    made = _Mapper(clock_ns, options, files, hierarchy, reading).mapped(design, top, work)
+    show_scripts(work, ("map.ys", "map.log", f"{options.goal}.abc", *source_latches.FILES), out)
     cells = made.module["cells"]
     return Mapped(
         made.module,
@@ -161,13 +161,13 @@ class _Made(NamedTuple):
 
 @dataclass(frozen=True)
 class _Mapper:
-    """Maps a design; `named` are the cells that it names."""
+    """Maps a design as read."""
 
     clock_ns: float
     options: Options
     files: kit.Kit
     hierarchy: Document
-    named: frozenset[str]
+    reading: Reading
 
     def mapped(self, design: Document, top: str, work: Path) -> _Made:
         """Map a design in `work`."""
@@ -184,7 +184,7 @@ class _Mapper:
             chains = save_carries(design)
         map_latches(design, top, library)
         cells = design["modules"][top]["cells"]
-        own = self.named & cells.keys()
+        own = self.reading.named & cells.keys()
         named = sorted({cells[name]["type"] for name in own})
         (work / "shared.json").write_text(json.dumps(design))
         kinds = self._adders(design, bool(named))
@@ -207,7 +207,9 @@ class _Mapper:
 
         before = logic.read(unmapped, library)
         tie_and_split(module, library, module["ports"])
-        owners = name_cells(before, module, self.hierarchy, top, library, self.named)
+        owners = name_cells(
+            before, module, self.hierarchy, top, library, self.reading.named, self.reading.latches.bits
+        )
         return _Made(
             module,
             owners,
@@ -272,6 +274,7 @@ class _Mapper:
             "adder_map": ADDERS[options.adders],
             "clock_gating": script.clock_gating(library) if options.clock_gating else "",
         }
+        values["latches"] = source_latches.commands(self.reading.latches, library, top, work)
         values |= {part: script.filled_in(f"{part}.ys", values) for part in PARTS}
         text = script.filled_in(f"{options.goal}.ys", values)
         if not named:

@@ -15,13 +15,16 @@ from ..kit.kit import Kit
 from ..netlist import document, logic, yosys
 from ..netlist.document import Module
 from ..progress import say
-from . import estimate, script
+from . import estimate, script, source_latches
 from .mapped import MOST_CHOSEN, SCRIPT, Mapped, show_scripts
 from .netlist_files import name_cells, tie_and_split
 from .read_design import COARSE, HIERARCHY, LOOPED, read_design, slang_source
 
 STYLE = "plain"
-SHOWN = ("plain.ys", "plain.abc", "plain.constr", "plain.log", "ripple.v", "design.sv", "mapped.v")
+SHOWN = (
+    *("plain.ys", "plain.abc", "plain.constr", "plain.log", "ripple.v", "design.sv", "mapped.v"),
+    *source_latches.FILES,
+)
 NETLIST, REGISTERS = "mapped.json", "registers.json"
 CHOICES = "&dch -f"  # between structures
 
@@ -48,13 +51,18 @@ def mapped(design_sv: Path, top: str, out: Path, clock_ns: float, options: Optio
     (folder / "plain.abc").write_text(script.filled_in("plain.abc", {"choices": CHOICES if few else ""}))
     (folder / "ripple.v").write_text((script.FOLDER / "ripple.v").read_text())
     say(f"mapping {top}")
-    text = script.filled_in("plain.ys", _values(top, folder, clock_ns, options, files))
+    latches = source_latches.commands(reading.latches, files.library, top, folder)
+    text = script.filled_in(
+        "plain.ys", {**_values(top, folder, clock_ns, options, files), "latches": latches}
+    )
     run = yosys.run(STYLE, text, folder, numbered=False)
     before, module = (_named_as_read(folder / name, top, options) for name in (REGISTERS, NETLIST))
     library = files.library
     tie_and_split(module, library, module["ports"])
     hierarchy = json.loads((work / HIERARCHY).read_text())
-    owners = name_cells(logic.read(before, library), module, hierarchy, top, library)
+    owners = name_cells(
+        logic.read(before, library), module, hierarchy, top, library, latches=reading.latches.bits
+    )
     show_scripts(folder, SHOWN, out)
     return Mapped(module, owners, options, max(reading.peak_memory_mib, run.peak_memory_mib))
 

@@ -1,8 +1,8 @@
 """Reads SystemVerilog as words and operators with read_slang; rejects designs that are no circuit.
 
 `read_design` leaves these files in `work`: hierarchy.json (the design with its hierarchy), coarse.json (flat)
-and kept.json (optimised, with its hierarchy). It rejects latches, loops, nets without a driver, and designs
-that are too large (estimate.py).
+and kept.json (optimised, with its hierarchy). It rejects accidental latches (source_latches.py), loops, nets
+without a driver, and designs that are too large (estimate.py).
 """
 
 import itertools
@@ -19,8 +19,9 @@ from ...rtl.sim.translation.instance_loops import UNIT
 from ..kit.kit import Kit
 from ..netlist import document, yosys
 from ..netlist.document import SEPARATOR, Bit, Cell, Document, Module, cell_bits, port_bits
-from . import estimate, named_cells
+from . import estimate, named_cells, source_latches
 from .named_cells import Form, Placed
+from .source_latches import SourceLatches
 
 # More than any sensible memory of registers: each bit takes a register and a multiplexer, 6 um^2 or more.
 MAX_MEMORY_BITS = 65536
@@ -32,14 +33,11 @@ MAX_CELLS = 1_000_000
 UNREAD = 1.5  # ratio of cells before constants and unused bits are removed
 SECONDS_A_CELL, MIB_A_CELL = 0.001, 0.01
 
-LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
-LOOP = re.compile(r"Warning: found logic loop in module (\S+):\n((?:    .*\n)+)")
 LINT = ["--lint-only", "--no-timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wwarn-UNDRIVEN"]
 UNDRIVEN = re.compile(
     r"^%Warning-UNDRIVEN: (?P<file>[^:\n]+):(?P<line>\d+):\d+: Signal is not driven: '(?P<net>[^']+)'",
     re.MULTILINE,
 )
-SRC = re.compile(r"^.*/|\.\d+(-[\d.]+)?$")  # removes all but file and line from an attribute src
 # attributes in front of a case statement
 CASE = re.compile(r"(?:\(\*(?!\s*\))(?:(?!\*\)).)*\*\)\s*)+(?=case[xz]?\b)", re.DOTALL)
 CASE_KEYWORDS = {("full",): "priority", ("parallel",): "unique0", ("full", "parallel"): "unique"}
@@ -92,9 +90,10 @@ CELLS = "read_liberty -lib {lib}\n"
 
 
 class Reading(NamedTuple):
-    """A design as read, the cells that it names (named_cells.py), and the tool's peak memory."""
+    """A design as read, the cells that it names (named_cells.py), its latches, and the tool's peak memory."""
 
     named: frozenset[str]
+    latches: SourceLatches
     peak_memory_mib: float
 
 
@@ -127,10 +126,10 @@ def read_design(design_sv: Path, top: str, work: Path, *, files: Kit | None = No
     nets = (net for module in hierarchy["modules"].values() for net in module["netnames"].values())
     if any(not net.get("hide_name") and set(net["bits"]) == {"x"} for net in nets):
         _check_undriven(work / source, top, work)
-    check_loops(log)
-    check_latches(document.load(work / FLAT), hierarchy, top)
+    source_latches.check_loops(log)
+    latches = source_latches.find(document.load(work / FLAT), hierarchy, top)
     _check_size(document.load(work / COARSE), top)
-    return Reading(frozenset(name for _, name in placed), max(run.peak_memory_mib for run in runs))
+    return Reading(frozenset(name for _, name in placed), latches, max(run.peak_memory_mib for run in runs))
 
 
 def _renamed(design: Document) -> str:
@@ -154,19 +153,12 @@ def check_given(design_sv: Path, top: str) -> None:
         raise BadInput(f"{top!r} is no name of a module")
 
 
-def check_loops(log: str) -> None:
-    """BadInput for a combinational loop that Yosys reports."""
-    if loop := LOOP.search(log):
-        where = "; ".join(line.strip() for line in loop[2].splitlines()[:2])
-        raise BadInput(f"{loop[1].rstrip(':')} has a combinational loop ({where}): break it with a register")
-
-
 def slang_source(design_sv: Path, work: Path) -> Path:
     """The file for read_slang, which ignores full_case and parallel_case: equivalent keywords replace
-    them.
+    them. An attribute tells always_latch from other processes.
     """
     text = design_sv.read_text()
-    keyed = CASE.sub(_with_keyword, text) if "_case" in text else text
+    keyed = source_latches.marked(CASE.sub(_with_keyword, text) if "_case" in text else text)
     if keyed == text:
         return design_sv
     path = work / "slang.sv"
@@ -296,23 +288,3 @@ def _check_size(design: Document, top: str, over: float = 1.0, more: int = 0) ->
             f"{cells * MIB_A_CELL / 1024:.1f} GiB to be synthesised: at most {MAX_CELLS:,} can be; take a "
             "smaller width or fewer units"
         )
-
-
-def check_latches(design: Document, hierarchy: Document, top: str) -> None:
-    """BadInput for a latch of the flat design, with its place in the source from `hierarchy`."""
-    places = {
-        cell.get("attributes", {}).get("src")
-        for module in hierarchy["modules"].values()
-        for cell in module["cells"].values()
-        if cell["type"] in LATCHES
-    }
-    for module in design["modules"].values():
-        for name, cell in module["cells"].items():
-            if cell["type"] not in LATCHES:
-                continue
-            out = set(cell["connections"]["Q"])
-            named = ((net, data) for net, data in module["netnames"].items() if not data.get("hide_name"))
-            net = min((net for net, data in named if out <= set(data["bits"])), default=name)
-            sources = cell.get("attributes", {}).get("src", "").split("|")
-            where = "".join(f" ({SRC.sub('', source)})" for source in sources if source in places)
-            raise BadInput(f"{top}: {net}{where} is a latch: assign it in every branch, or in always_ff")

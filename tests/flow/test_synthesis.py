@@ -377,7 +377,7 @@ def module(body, ports="input logic clk, input logic [3:0] a, output logic [3:0]
         module("assign y = a"): r"design.sv:2.*expected ';'",
         module("assign y = a;").replace("dut", "other"): "'dut' is not a valid top-level module",
         module("missing u(.a, .y);"): "unknown module 'missing'",
-        module("always_latch if (a[0]) y = a;"): "is a latch",
+        module("always @* if (a[0]) y = a;"): "is a latch",
         module("logic [3:0] z; assign z = z ^ a; assign y = z;"): "combinational loop.*break it",
         module("logic [3:0] z; assign y = a + z;"): "z.*nothing drives it",
         module("assign y = a + 4'd1; assign y = ~a;"): "y.* more than one driver",
