@@ -13,7 +13,7 @@ import numpy as np
 from ...fl.errors import BadInput, unknown
 from ..kit.constraints import Constraints
 from ..kit.liberty import Cell, Library
-from ..netlist.netlist import PORT, Netlist, Terminal
+from ..netlist.netlist import PORT, SOURCE_LATCH, Netlist, Terminal
 from . import kernel
 from .cells import FALL, KOHM_FF, RISE, CellTables, constant, holds, possible
 
@@ -37,11 +37,13 @@ class Groups:
 
 
 def openers(netlist: Netlist, library: Library) -> dict[str, Terminal]:
-    """The latches that a flip-flop opens, directly or through buffers, and its output."""
+    """The held words (synth/latches.py): the latches that a flip-flop opens, directly or through buffers, and
+    its output. A latch of the source is none, as its input may change while it is open.
+    """
     found = {}
     for name, instance in netlist.cells.items():
         cell = library.cells[instance.kind]
-        for pin in cell.pins.values() if cell.latch else ():
+        for pin in cell.pins.values() if cell.latch and not SOURCE_LATCH.search(name) else ():
             net = instance.pins.get(pin.name) if pin.clock else None
             while net is not None and (driver := netlist.driver[net]) and driver[0] != PORT:
                 before = netlist.cells[driver[0]]

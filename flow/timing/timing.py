@@ -27,7 +27,7 @@ bisection if the slack there is not 0.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from ...fl.errors import BadInput, unknown
 from ..files import replace_text
 from ..kit import kit
 from ..netlist import hierarchy as hierarchy_file
-from ..netlist.netlist import read
+from ..netlist.netlist import PORT, read
 from ..progress import stopwatch
 from . import nldm, opensta, wire_table
 from .graph import openers
@@ -282,13 +282,32 @@ def _expected(subject: Subject, timing: nldm.Timing, found: Result) -> dict[str,
         start = still.path(end, earliest=True).points[0]
         return bool(start.cell) and subject.library.cells[start.type].pins[start.pin].clock
 
-    setup = {end.name for end in timing.setup}
+    behind = _behind(subject, timing.unclocked)  # OpenSTA follows no path from a latch without a clock
+    setup = {end.name for end in timing.setup} - behind
+    inside = {end.name for end in ends if end.name in found.slacks["inside"] or from_register(end)}
     return {
         "setup": setup,
-        "hold": {end.name for end in timing.hold},
-        "inside": {end.name for end in ends if end.name in found.slacks["inside"] or from_register(end)},
+        "hold": {end.name for end in timing.hold} - behind,
+        "inside": inside - behind,
         "loaded": setup if subject.other_model else set(),
     }
+
+
+def _behind(subject: Subject, names: Collection[str]) -> set[str]:
+    """Return the endpoints that the latches among these cells reach through gates."""
+    netlist, cells = subject.netlist, subject.library.cells
+    todo = [name for name in names if cells[netlist.cells[name].kind].latch]
+    seen, ends = set(todo), set()
+    for name in todo:  # grows
+        instance = netlist.cells[name]
+        for output in instance.pins.keys() & cells[instance.kind].outputs:
+            for reader, pin in netlist.sinks[instance.pins[output]]:
+                if reader == PORT or cells[netlist.cells[reader].kind].sequential:
+                    ends.add(f"{reader}/{pin}" if reader else pin)
+                elif reader not in seen:
+                    seen.add(reader)
+                    todo.append(reader)
+    return ends
 
 
 def _slacks(ends: Iterable[nldm.Endpoint]) -> dict[str, float]:
