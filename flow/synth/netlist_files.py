@@ -16,6 +16,7 @@ from ..kit.liberty import Library
 from ..netlist import logic, ownership, yosys
 from ..netlist.document import SEPARATOR, Bit, Document, Module, fresh_nets, joined, made_cell, port_bits
 from ..netlist.hierarchy import Hierarchy
+from ..netlist.netlist import SOURCE_LATCH
 from .area import area
 
 RESETS_OF_A_TIE = 16
@@ -125,9 +126,10 @@ def _new_names(
     names = {}
     for cell in after.module["cells"]:
         name = cell if cell in named else registers.get(cell)
+        latch = "_latch" if SOURCE_LATCH.search(name or "") else ""
         while name is None or (name in taken and cell not in named):
             counted[owners[cell]] += 1
-            name = joined(owners[cell], f"g{counted[owners[cell]]}")
+            name = joined(owners[cell], f"g{counted[owners[cell]]}{latch}")
         taken.add(name)
         names[cell] = name
     return names

@@ -165,6 +165,63 @@ def test_timing_of_latches(many):
     assert any("4 registers are not checked" in caveat and "z_latch_0" in caveat for caveat in report.caveats)
 
 
+# as in ibex: a register file of latches, each word behind a clock gate in series with that of the file
+REGISTER_FILE = """\
+module prim_clock_gating(input logic clk_i, input logic en_i, output logic clk_o);
+  logic en_latch;
+  always_latch if (!clk_i) en_latch = en_i;
+  assign clk_o = en_latch & clk_i;
+endmodule
+module dut(input logic clk, input logic rst_n, input logic we, input logic [1:0] waddr,
+           input logic [1:0] raddr, input logic [3:0] wdata, output logic [3:0] rdata);
+  logic [3:0] mem [4];
+  logic [3:0] onehot, mem_clocks, wdata_q;
+  logic clk_int;
+  assign rdata = mem[raddr];
+  prim_clock_gating cg_we_global(.clk_i(clk), .en_i(we), .clk_o(clk_int));
+  always_ff @(posedge clk_int or negedge rst_n) if (!rst_n) wdata_q <= 0; else if (we) wdata_q <= wdata;
+  always_comb for (int i = 0; i < 4; i++) onehot[i] = we & (waddr == 2'(i));
+  for (genvar x = 1; x < 4; x++) begin : gen_cg
+    prim_clock_gating cg_i(.clk_i(clk_int), .en_i(onehot[x]), .clk_o(mem_clocks[x]));
+  end
+  always_latch begin
+    mem[0] = '0;
+    for (int k = 1; k < 4; k++) if (mem_clocks[k]) mem[k] = wdata_q;
+  end
+endmodule
+"""
+
+
+@parametrize(
+    "style, options",
+    [
+        (plain.STYLE, {}),
+        (plain.STYLE, {"hierarchy": True, "clock_gating": False}),
+        (optimised.STYLE, {"goal": "area"}),
+        (optimised.STYLE, {"hierarchy": True}),
+    ],
+    ids=str,
+)
+def test_register_file_of_latches(tmp_path, library, style, options):
+    synthesized(tmp_path, REGISTER_FILE, style, **options)
+    cells = [library.cells[cell.kind] for cell in netlist_of(tmp_path).cells.values()]
+    assert sum(bool(cell.latch) for cell in cells) == 12
+    # one more gate of synthesis for the enable of wdata_q
+    assert sum(bool(cell.clock_gate) for cell in cells) == 4 + options.get("clock_gating", True)
+    report = proof(tmp_path)
+    assert report.equivalent, report.summary
+    found = timing.analyze(tmp_path / "netlist.v", TOP, tmp_path / "timing", clock_ns=3.0)
+    assert found.met, found.verdict
+
+
+def test_latch_whose_name_is_taken(tmp_path):
+    """It gets a number, and remains a latch of the source to timing."""
+    body = "reg q; always_latch if (g) q = q_latch; always @(posedge clk) y <= {4{q}};"
+    synthesized(tmp_path, module(body, f"{PORTS}, input q_latch"))
+    (name,) = (name for name in netlist_of(tmp_path).cells if name.endswith("_latch"))
+    assert name.startswith("g")
+
+
 HELD = """\
 logic opens; (* latch *) logic [3:0] q;
 always_ff @(posedge clk) begin opens <= en; y <= q; end

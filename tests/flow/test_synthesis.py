@@ -438,7 +438,10 @@ def test_function_that_several_processes_call(tmp_path, style):
 def test_function_that_reads_what_another_call_left(tmp_path):
     text = """\
 module dut(input clk, input [3:0] a, b, output reg [3:0] x, y);
-  function [3:0] sum; input [3:0] v; reg [3:0] so_far; begin so_far = so_far + v; sum = so_far; end endfunction
+  function [3:0] sum; input [3:0] v; reg [3:0] so_far; begin
+    so_far = so_far + v;
+    sum = so_far;
+  end endfunction
   always @(posedge clk) x <= sum(a);
   always @(posedge clk) y <= sum(b);
 endmodule
