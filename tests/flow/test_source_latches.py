@@ -110,6 +110,14 @@ def test_wrong_latches_are_refuted(many, tmp_path, kind, pin):
     refutation(many, tmp_path, top)
 
 
+@parametrize("register, clock", [("y_reg_0", "clk"), ("v_reg_1", "gated"), ("p_reg", "clk")])
+def test_a_register_of_another_clock_is_refuted(many, tmp_path, register, clock):
+    """A register that avoids its clock gate, or one of two in series."""
+    top = top_of(many)
+    top["cells"][register]["connections"]["CK"] = top["netnames"][clock]["bits"]
+    refutation(many, tmp_path, top)
+
+
 def test_a_latch_of_the_other_level_is_refuted(many, tmp_path):
     top = top_of(many)
     cell = top["cells"]["w_latch_0"]
