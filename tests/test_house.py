@@ -21,7 +21,7 @@ BELOW = {
 }
 # the rooms inside a room, lowest first; "": the files beside them
 INSIDE = {
-    "rtl": ["", "sim", "units", "mod_exp", "keyed", "interfaces"],
+    "rtl": ["", "verilog", "sim", "units", "mod_exp", "keyed", "interfaces"],
     "proc": ["", "isa", "software", "iss", "core", "sim"],
     "flow": [
         "",
@@ -48,6 +48,7 @@ RSA = re.compile(
 )
 # rooms that serve accelerators of any kind, and their files that know RSA: plug-ins, or not general yet
 GENERAL = (
+    "rtl/verilog",
     "rtl/sim",
     "rtl/interfaces",
     "proc/core",
@@ -59,6 +60,7 @@ GENERAL = (
     "eval/report",
 )
 RSA_PLUGINS = {
+    "rtl.verilog.rom",
     *(f"rtl.interfaces.{name}" for name in ("axi4lite", "one_result", "registers.message_padder")),
     *(f"eval.lab.{name}" for name in ("content", "explore", "measure", "point", "space")),
     *(

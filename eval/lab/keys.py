@@ -46,6 +46,7 @@ _HARDWARE = (
     "rtl.mod_exp",
     "rtl.interfaces",
     "rtl.sim.translation",
+    "rtl.verilog",
     "proc.core",
     "cl",
     "eval.designs.catalogue",

@@ -8,7 +8,7 @@ microinstruction that does not use a field, the field has its most common value,
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter
@@ -105,6 +105,13 @@ class Field:
         """The field of a microinstruction in SystemVerilog."""
         value = self.value(pc, bit)
         return f"{self.name}_{self.labels[value]}".upper() if self.labels else f"{self.nbits}'d{value}"
+
+
+def joined(group: Sequence[Field], pc: int, bit: int, base: str) -> tuple[str, str]:
+    """Neighbours as one number, and the names of the first and the last."""
+    value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in group)
+    number = f"{len(value)}'{base[0]}{int(value, 2):{base[1]}}"
+    return number, group[0].name + f" to {group[-1].name}" * (len(group) > 1)
 
 
 def _has(*kinds: type) -> cached_property[bool]:
@@ -397,6 +404,36 @@ class Microcode:
     def inst(self, pc: int, bit: int) -> Any:
         """A microinstruction as the ROM has it."""
         return self.inst_type(*(field.value(pc, bit) for field in self.fields))
+
+    def readable_rows(self, pc: int, bits: Sequence[int]) -> Iterator[tuple[str, str]]:
+        """The values of the fields that a microinstruction sets, with their names; no constant fields.
+
+        The other fields share lines, and zeros share one number. Nonzero values among them are not read.
+        """
+        bit = bits[0]
+        fields = [field for field in self.fields if field.name not in self.constants]
+
+        def is_shown(field: Field) -> bool:
+            is_number = bool(field.labels) or (field.nbits > 1 and not field.mask)
+            return any(field.used[pc][at] for at in bits) and (is_number or field.value(pc, bit) > 0)
+
+        def row(group: Sequence[Field]) -> tuple[str, str]:
+            first = group[0]
+            if is_shown(first):
+                return first.verilog(pc, bit), first.name
+            runs = itertools.groupby(group, lambda field: field.value(pc, bit) and field)
+            values, names = zip(*(joined([*run], pc, bit, "dd") for _, run in runs), strict=True)
+            kinds = sorted({"unread" if field.value(pc, bit) else "idle" for field in group})
+            return ", ".join(values), f"{' or '.join(kinds)}: {', '.join(names)}"
+
+        rows = [fields[:1]]
+        for field in fields[1:]:
+            more = [*rows[-1], field]
+            if any(map(is_shown, more)) or len(row(more)[1]) > 58:  # as much as fits if aligned
+                rows.append([field])
+            else:
+                rows[-1] = more
+        return map(row, rows)
 
     def _field(
         self, name: str, value: Callable[[Word, int], Value], nbits: int = 1, labels: Any = ()

@@ -15,7 +15,6 @@ from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRType as rt
 
 from .nodes import copied, nodes, turns_of, value_of
-from .structure import one_element
 
 Step = tuple[str, Any, Any]
 
@@ -69,34 +68,6 @@ def messages(statements: Sequence[Any]) -> set[str]:
     targets = [assign.targets for assign in _assignments(statements)]
     fields = (node for node in nodes(targets) if isinstance(node, bir.Attribute) and _is_signal(node.value))
     return {name for node in fields for name in _signals(node.value)}
-
-
-def without_idle(statements: Sequence[Any], assigned: set[str]) -> list[Any]:
-    """The statements of a clocked block without `x <= x`; assigned: the signals that are assigned before."""
-    kept = []
-    for statement in statements:
-        if isinstance(statement, bir.If):
-            after = {*assigned}
-            statement.body = without_idle(statement.body, after)
-            statement.orelse = without_idle(statement.orelse, assigned)
-            assigned |= after
-            kept += [statement] if statement.body or statement.orelse else []
-        elif isinstance(statement, bir.Assign) and _holds(statement) - assigned:
-            continue
-        else:
-            assigned.update(_signals(statement))
-            kept.append(statement)
-    return kept
-
-
-def _holds(statement: Any) -> set[str]:
-    """The signal that an assignment leaves as it is, which may be a list of one."""
-    target, value = (
-        side.value if isinstance(side, bir.Index) and one_element(side.value.Type) else side
-        for side in (statement.targets[0], statement.value)
-    )
-    whole = isinstance(getattr(target, "value", None), bir.Base) and isinstance(value, bir.Attribute)
-    return {_path(target)} if whole and _path(target) == _path(value) else set()
 
 
 def ordered_messages(blocks: Sequence[list[Any]]) -> set[str]:

@@ -1,12 +1,10 @@
-"""Enumerated and constant fields of messages: a class says so by `ENUMS = {"field": ("NAME", ...)}`, 0 first,
-and by `CONSTANTS = {"field": value}`.
+"""Enumerated fields of messages: a class names their values by `ENUMS = {"field": ("NAME", ...)}`, 0 first.
 
 The Verilog declares one type for each enumerated field, `field_e`, whose values are called FIELD_NAME.
-Exported Verilog has no constant field.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
@@ -37,30 +35,6 @@ def with_enums(message: type, declaration: str) -> str:
     for field in _enums(message):
         declaration = re.sub(rf"\blogic *(\[[^\]]*\])? *{field};", f"{field}_e {field};", declaration)
     return declaration
-
-
-def constants_of(message: Any) -> Mapping[str, int]:
-    """The fields that have the same value in all messages of a type."""
-    return getattr(message, "CONSTANTS", {})
-
-
-def constant_field(kind: Any, field: str) -> int | None:
-    """The value of this field, if it is constant, of a signal of this kind."""
-    return constants_of(_message(kind)).get(field)
-
-
-def without_fields(declaration: str, fields: Iterable[str]) -> str:
-    """The declaration of a message without these fields."""
-    return re.sub(rf"(?m)^.* (?:{'|'.join(fields) or '-'});\n", "", declaration)
-
-
-def with_field_constants(text: str) -> str:
-    """A module that declares the constant fields that its blocks use, and call NAME_at_5d18."""
-    used = sorted({match.groups() for match in re.finditer(r"\b(__const__\w+_at_(\d+)d(\d+))\b", text)})
-    lines = (
-        f"  localparam logic [{int(nbits) - 1}:0] {name} = {nbits}'d{value};\n" for name, nbits, value in used
-    )
-    return text.replace("\n);\n", f"\n);\n{''.join(lines)}", 1)
 
 
 def enum_value(signal: Any, constant: Any) -> str | None:

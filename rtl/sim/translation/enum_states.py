@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pymtl3 import Bits, Component, InPort, OutPort
-from pymtl3.dsl.Connectable import Const, Signal
 from pymtl3.passes.rtlir import BehavioralRTLIR as bir
 from pymtl3.passes.rtlir import RTLIRDataType as rdt
 from pymtl3.passes.rtlir import RTLIRType as rt
@@ -18,68 +16,21 @@ from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ...states import States, states_of
-from .enum_fields import constant_field, constants_of
 from .nodes import nbits_of, value_of
 
 
 @dataclass(frozen=True)
 class Known:
-    """The states of a component, and the values of its wires and of its children's ports (`child.port`) that
-    are tied to a constant.
-
-    exported: for readers; constant fields of messages are numbers.
-    """
+    """The states of a component, and the values of its wires that are tied to a constant."""
 
     states: States
     constants: Mapping[str, int]
-    exported: bool
 
 
-def tied_ports(top: Any) -> dict[Any, dict[str, int]]:
-    """The inputs of each component that its parent or a sibling ties to a number or to a constant field, and
-    the outputs that it ties to one; ports of streams and outputs of listed components do not count.
-    """
-    tied: dict[Any, dict[str, int]] = {}
-    for writer, signals in top.get_all_value_nets():
-        if (value := _constant(writer)) is None:
-            continue
-        home = writer.get_parent_object() if isinstance(writer, Const) else writer.get_host_component()
-        outputs = {signal for signal in signals if isinstance(signal, OutPort) and _host(signal) is home}
-        scopes = [home]
-        if outputs and home is not top and "[" not in home.get_field_name():
-            scopes.append(home.get_parent_object())
-        for signal in signals:
-            host = _host(signal)
-            if host is None or host is top:
-                continue
-            inner = isinstance(signal, InPort) and host.get_parent_object() in scopes
-            if inner or (signal in outputs and len(scopes) > 1):
-                tied.setdefault(host, {})[signal.get_field_name()] = value
-    return tied
-
-
-def _constant(writer: Any) -> int | None:
-    """The number that drives a net."""
-    if isinstance(writer, Const):
-        return int(writer._dsl.const) if isinstance(writer._dsl.const, int | Bits) else None
-    message = writer.get_parent_object() if writer is not None else None
-    return (
-        constants_of(message._dsl.Type).get(writer.get_field_name()) if isinstance(message, Signal) else None
-    )
-
-
-def _host(signal: Any) -> Component | None:
-    """The component whose port this is, no part of one and in no stream."""
-    host = signal.get_parent_object()
-    return host if isinstance(host, Component) else None
-
-
-def known_of(component: Any, tied: Mapping[str, int], inside: Mapping[str, int], exported: bool) -> Known:
-    """Find both in an elaborated component. tied: its ports that have the same value in all instances;
-    inside: constant ports of its children.
-    """
+def known_of(component: Any) -> Known:
+    """Find both in an elaborated component."""
     connections = component.get_metadata(StructuralRTLIRGenL4Pass.connections)
-    constants = {**tied, **inside}
+    constants: dict[str, int] = {}
     before = -1
     while before < len(constants):
         before = len(constants)
@@ -89,10 +40,7 @@ def known_of(component: Any, tied: Mapping[str, int], inside: Mapping[str, int],
                     constants[reader.get_attr()] = int(writer.get_value())
                 elif isinstance(writer, sexp.CurCompAttr) and writer.get_attr() in constants:
                     constants[reader.get_attr()] = constants[writer.get_attr()]
-                elif exported and isinstance(writer, sexp.StructAttr):
-                    value = constant_field(writer.get_base().get_rtype(), writer.get_attr())
-                    constants |= {} if value is None else {reader.get_attr(): value}
-    return Known(states_of(component), constants, exported)
+    return Known(states_of(component), constants)
 
 
 # a signal, the branches by the state that it holds, and the statements for all other states
@@ -160,12 +108,8 @@ def _simplified(node: Any, known: Known) -> Any:
     """
     if isinstance(node, bir.FreeVar) and isinstance(node.obj, bool):  # a parameter of the component
         return _bit(node.obj)
-    if (name := _path(node)) in known.constants:
-        return _number(known.constants[name], nbits_of(node))
-    if known.exported and isinstance(node, bir.Attribute):
-        value, nbits = constant_field(node.value.Type, node.attr), nbits_of(node)
-        if value == 0 or (value and nbits == 1):  # others have names
-            return _number(value, nbits)
+    if isinstance(node, bir.Attribute) and isinstance(node.value, bir.Base) and node.attr in known.constants:
+        return _number(known.constants[node.attr], nbits_of(node))
     if isinstance(node, bir.Compare) and isinstance(node.op, bir.Eq | bir.NotEq):
         if holds_state(node.left, known.states) and _is_unreached(node.right, known.states):
             return _bit(isinstance(node.op, bir.NotEq))
@@ -191,15 +135,6 @@ def _simplified(node: Any, known: Known) -> Any:
             if (truth := _truth(one)) is not None:
                 return other if truth == neutral else one
     return node
-
-
-def _path(node: Any) -> str:
-    """The name of a signal of the component, or of a port of a child; empty for all else."""
-    if not isinstance(node, bir.Attribute):
-        return ""
-    if isinstance(node.value, bir.Base):
-        return str(node.attr)
-    return f"{path}.{node.attr}" if (path := _path(node.value)) else ""
 
 
 def _is_zero(node: Any, known: Known) -> bool:

@@ -53,10 +53,10 @@ class Row:
         return len(next(iter(self.pins.values())))
 
 
-def with_loops(text: str, structs: Structs, partial: bool) -> str:
-    """The modules of a design with a loop in the place of each row; partial: or of its first instances."""
+def with_loops(text: str, structs: Structs) -> str:
+    """The modules of a design with a loop in the place of each row."""
     ports = {module[1]: directions(module[0]) for module in MODULE.finditer(text)}
-    return MODULE.sub(lambda module: _parts(_packed(_looped(module[0], ports, structs, partial))), text)
+    return MODULE.sub(lambda module: _parts(_packed(_looped(module[0], ports, structs))), text)
 
 
 def instance_path(path: str, text: str) -> str:
@@ -77,7 +77,7 @@ def instance_path(path: str, text: str) -> str:
     return "".join(found)
 
 
-def _looped(text: str, ports: Mapping[str, Mapping[str, str]], structs: Structs, partial: bool) -> str:
+def _looped(text: str, ports: Mapping[str, Mapping[str, str]], structs: Structs) -> str:
     """One module, each of whose rows becomes a loop if it can."""
     rows: dict[str, dict[int, re.Match[str]]] = {}
     for instance in _INSTANCE.finditer(text):
@@ -86,14 +86,11 @@ def _looped(text: str, ports: Mapping[str, Mapping[str, str]], structs: Structs,
         members = [found[index] for index in sorted(found)]
         kinds = {member["kind"] for member in members}
         pins = [dict(_PIN.findall(member["pins"])) for member in members]
-        least = FEWEST if partial else len(members)
         if len(members) > 1 and sorted(found) == [*range(len(members))] and len(kinds) == 1:
             kind = kinds.pop()
-            for count in range(len(members), min(least, len(members)) - 1, -1):
-                row = Row(name, kind, {port: [pin[port] for pin in pins[:count]] for port in pins[0]})
-                if _connect(row, text, ports[kind.split()[0]], structs):
-                    text = _replaced(text, row)
-                    break
+            row = Row(name, kind, {port: [pin[port] for pin in pins] for port in pins[0]})
+            if _connect(row, text, ports[kind.split()[0]], structs):
+                text = _replaced(text, row)
     return text
 
 

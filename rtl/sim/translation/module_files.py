@@ -2,7 +2,7 @@
 
 import re
 
-from .assertions import MACRO, USE
+from ...verilog.assertions import MACRO, USE
 from .source_text import line_pattern
 
 _MODULE = line_pattern(r"(?:^//[^\n]*\n)*^module (\w+)\b.*?^endmodule\n", re.DOTALL)

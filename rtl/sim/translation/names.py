@@ -2,27 +2,18 @@
 
 import hashlib
 import re
-import sys
 import textwrap
 
 from pymtl3.passes.rtlir import RTLIRType as rt
 from pymtl3.passes.rtlir.util.utility import get_component_full_name
 
-from ....fl.errors import shown
-from .source_text import line_pattern
+from ...verilog.comments import plain, sentence
 
 MAX_NAME = 63
 MAX_PREFIX = 31
 MAX_LINE = 100
 
 Identity = tuple[type, str]
-
-STDLIB = {  # components of PyMTL3 that have no docstring
-    "EqComparator": "out = (in0 == in1)",
-    "Mux": "a multiplexer",
-    "RegEn": "a register with an enable",
-    "RegEnRst": "a register with an enable and a synchronous reset",
-}
 
 
 def identity(kind: rt.Component) -> Identity:
@@ -38,14 +29,13 @@ def prefix_of(top: str) -> str:
     return _single(f"{top}_")
 
 
-def module_names(kinds: list[rt.Component], top: str, prefix: str, by_owner: bool) -> dict[Identity, str]:
+def module_names(kinds: list[rt.Component], top: str, prefix: str) -> dict[Identity, str]:
     """A name for each module of a design whose first component is the top; all others begin with the prefix.
 
     It is the class name if there is one module of that class. Names of several modules of a class also have
     the values of the parameters in which they differ, or a number, if such a name would not be short and
-    unique. by_owner: a module may get the class of its owner as a prefix instead, if the owners differ.
+    unique.
     """
-    owners = {identity(kind): type(kind.obj.get_parent_object()).__name__ for kind in kinds}
     names = {identity(kinds[0]): top}
     classes: dict[str, dict[Identity, dict[str, str]]] = {}
     for kind in kinds:
@@ -60,15 +50,12 @@ def module_names(kinds: list[rt.Component], top: str, prefix: str, by_owner: boo
     taken = {top}
     for class_name, modules in classes.items():
         keys = {key for module in modules.values() for key in module}
-        apart = by_owner and len({owners[row] for row in modules}) == len(modules)
         differing = {key for key in keys if len({module.get(key) for module in modules.values()}) > 1}
         for number, (row, parameters) in enumerate(modules.items()):
             words = [value for key, value in parameters.items() if key in differing]
             name = _single("_".join([class_name, *words]))
             if not re.fullmatch(r"\w+", name) or len(name) > MAX_NAME or name in taken:
                 name = _single(f"{class_name[: MAX_NAME - 8]}_{number}")
-                if apart:
-                    name = f"{prefix}{owners[row]}{class_name.removeprefix(prefix)}"
             while name in taken:
                 name += "x"
             names[row] = name
@@ -78,39 +65,9 @@ def module_names(kinds: list[rt.Component], top: str, prefix: str, by_owner: boo
 
 def described(kind: rt.Component) -> str:
     """Comment lines: what the class is, by the first sentence of its docstring, and its plain parameters."""
-    words = [
-        f"{key} = {value if isinstance(value, str) else shown(int(value))}"
-        for key, value in kind.get_params()
-        if isinstance(value, int | str)
-    ]
-    lines = [
-        f"{kind.get_name()}: {_summary(type(kind.obj))}".removesuffix(": "),
-        ", ".join(words).replace(" = ", "\0=\0"),
-    ]
+    lines = [sentence(type(kind.obj)), plain(kind.get_params()).replace(" = ", "\0=\0")]
     wrapped = [part for line in lines for part in textwrap.wrap(line, MAX_LINE - 3, break_on_hyphens=False)]
     return "".join(f"// {line}\n" for line in wrapped).replace("\0", " ")
-
-
-def with_short_comments(text: str) -> str:
-    """Modules with the parameters behind the description, where both fit a line."""
-    comment = line_pattern(r"^(// .*)\n// (\w+ = .*)(?=\nmodule )")
-    return comment.sub(
-        lambda lines: f"{lines[1]}; {lines[2]}" if len(lines[1]) + len(lines[2]) < MAX_LINE - 1 else lines[0],
-        text,
-    )
-
-
-def _summary(kind: type) -> str:
-    """The first sentence about a class, in its docstring or in that of its module."""
-    text = STDLIB.get(kind.__name__) or vars(kind).get("__doc__") or ""
-    text = re.sub(r"^[A-Z](?=[a-z-]* )", lambda initial: initial[0].lower(), text)
-    if not text:
-        name, _, text = (sys.modules[kind.__module__].__doc__ or "").partition(": ")
-        text = text if name == kind.__name__ else ""
-    paragraph = re.sub(r" \([^()]*(?:\.py|paper \d+)\b[^()]*\)", "", " ".join(text.split("\n\n")[0].split()))
-    if ".py" in paragraph:  # a file means nothing to who has the Verilog alone
-        return ""
-    return re.split(r"(?<=[^.]\.) (?=[A-Z])", paragraph)[0].removesuffix(".")
 
 
 def _word(value: object) -> str:

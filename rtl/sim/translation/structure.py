@@ -19,8 +19,7 @@ from pymtl3.passes.rtlir.structural import StructuralRTLIRSignalExpr as sexp
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ...states import NONE, States, states_of
-from .enum_fields import constant_field
-from .enum_states import Known, known_of
+from .enum_states import known_of
 from .source_text import words_in
 
 Connection = tuple[str, str]  # the writer, the reader
@@ -33,11 +32,6 @@ class Pin(NamedTuple):
     direction: str  # input or output
     wire: str
     declaration: str  # of the wire
-
-    @property
-    def nbits(self) -> int:
-        found = re.search(r"\[(\d+):0\]", self.declaration)
-        return int(found[1]) + 1 if found else 1
 
 
 class Instance(NamedTuple):
@@ -75,46 +69,23 @@ def declared(*words: str) -> str:
 class DirectStructure(VTranslator):
     """PyMTL3's translator, its modules joined without a wire for each pin."""
 
-    # module -> ports that it does not have: clk, reset, constants; of the modules written so far
-    _without: dict[str, list[str]]
-    _constants: dict[Any, dict[str, int]]  # component -> ports that are constants
-    _tied: dict[str, dict[str, int]]  # module -> ports that are the same constant in all instances
+    _without: dict[str, list[str]]  # module -> clk and reset if it has no such port; of those written so far
     _states: States = NONE  # of the module whose declarations are being written
-    _general: set[Any]  # components whose lists of one element stay lists, so that more modules merge
-    _keeps_lists = False  # whether this is one of them
-    _exported: bool
     _pruned: set[str]  # the modules whose update blocks may have lost branches
 
     # ---- declarations
 
     def translate_decls(self, m: Any) -> None:
-        self._states, self._keeps_lists = states_of(m), m in self._general
+        self._states = states_of(m)
         super().translate_decls(m)
         self.structural.decl_consts[m] = self._enumeration(m) + self.structural.decl_consts[m]
 
-    def _module(self, m: Any) -> str:
-        name: str = self.rtlir_tr_component_unique_name(m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type))
-        return name
-
-    def _known(self, m: Any) -> Known:
-        inside = {
-            f"{child.get_field_name()}.{port}": value
-            for child in m.get_child_components()
-            for port, value in self._constants.get(child, {}).items()
-        }
-        return known_of(m, self._tied.get(self._module(m), {}), inside, self._exported)
-
     def _enumeration(self, m: Any) -> str:
         """The states of a component."""
-        known = self._known(m)
-        if (
-            self._exported
-            or known.states.codes
-            or known.constants
-            or hasattr(m, "verilog")
-            or _has_choices(m)
-        ):
-            self._pruned.add(self._module(m))
+        known = known_of(m)
+        if known.states.codes or known.constants or hasattr(m, "verilog") or _has_choices(m):
+            kind = m.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type)
+            self._pruned.add(self.rtlir_tr_component_unique_name(kind))
         if not self._states.codes:
             return ""
         nbits = self._states.nbits
@@ -136,9 +107,7 @@ class DirectStructure(VTranslator):
         return text
 
     def rtlir_tr_unpacked_array_type(self, Type: rt.Array | None) -> dict[str, Any]:
-        sizes = (
-            [] if Type is None else [size for size in Type.get_dim_sizes() if size != 1 or self._keeps_lists]
-        )
+        sizes = [] if Type is None else [size for size in Type.get_dim_sizes() if size != 1]
         return {"def": "", "unpacked_type": "".join(f"[0:{size - 1}]" for size in sizes), "n_dim": sizes}
 
     def rtlir_tr_port_decl(self, id_: str, Type: Any, array_type: Any, dtype: Any) -> str:
@@ -194,12 +163,7 @@ class DirectStructure(VTranslator):
         return connections
 
     def rtlir_signal_expr_translation(self, expr: Any, m: Any, status: str = "intermediate") -> str:
-        """As in PyMTL3, but without indices that select a whole signal, and with constant fields as
-        numbers.
-        """
-        if self._exported and isinstance(expr, sexp.StructAttr):
-            if (value := constant_field(expr.get_base().get_rtype(), expr.get_attr())) is not None:
-                return self._literal_number(expr.get_rtype().get_dtype().get_length(), value)
+        """As in PyMTL3, but without indices that select a whole signal."""
         if isinstance(expr, sexp.PortIndex | sexp.WireIndex | sexp.BitSelection | sexp.PartSelection):
             base = expr.get_base()
             if one_element(base.get_rtype()):
@@ -219,7 +183,7 @@ class DirectStructure(VTranslator):
     def rtlir_tr_component(self, behavioral: Any, structural: Any) -> str:
         blocks, wires = words_in(behavioral.upblk_decls), structural.decl_wires
         lost = {
-            pin.wire: (instance.module, pin)
+            pin.wire
             for instance in structural.decl_subcomps
             for pin in instance.pins
             if pin.port in self._without[instance.module]
@@ -229,15 +193,6 @@ class DirectStructure(VTranslator):
             for instance in structural.decl_subcomps
         ]
         connections = [pair for pair in structural.connections if pair[1] not in lost]
-        for wire, (module, pin) in lost.items():
-            if pin.direction == "output":
-                value = self._literal_number(pin.nbits, self._tied[module][pin.port])
-                connections = [
-                    (value if writer == wire else writer, reader) for writer, reader in connections
-                ]
-                if wire in blocks or any(root(writer) == wire for writer, _ in connections):
-                    wires[wire] = f"{pin.declaration};"
-                    connections.append((value, wire))
         texts, connections = joined(instances, connections, blocks)
         if structural.component_unique_name in self._pruned:
             wires, connections = read_somewhere(wires, connections, blocks, "\n".join(texts))

@@ -11,10 +11,7 @@ import inspect
 import operator
 import re
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
-from enum import IntEnum
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any
@@ -32,39 +29,18 @@ from pymtl3.passes.rtlir.behavioral.BehavioralRTLIRGenL1Pass import BehavioralRT
 from pymtl3.passes.rtlir.structural.StructuralRTLIRGenL4Pass import StructuralRTLIRGenL4Pass
 
 from ....fl.errors import BadInput
-from ...states import States, states_of
+from ...verilog.translate import translate as translate_tree
 from .. import interrupt, toolchain
 from ..author_faults import declared
 from ..text import VerilogText
-from .assertions import assertions_of, with_assertions, with_macro
-from .code_choices import with_code_blocks
-from .concurrent import Generate, concurrent, messages, ordered_messages, without_idle
-from .enum_fields import (
-    constant_field,
-    constants_of,
-    enum_value,
-    enumerations,
-    value_name,
-    with_enums,
-    with_field_constants,
-    without_fields,
-)
-from .enum_states import Known, choice, holds_state, state_name, tied_ports, without_unreached
+from .concurrent import Generate, concurrent, messages, ordered_messages
+from .enum_fields import enum_value, enumerations, with_enums
+from .enum_states import Known, choice, holds_state, known_of, state_name, without_unreached
 from .instance_loops import with_loops
 from .module_files import module_files
-from .names import described, identity, module_names, prefix_of, with_short_comments
-from .narrow import narrowed, without_full_ranges
+from .names import described, identity, module_names, prefix_of
 from .nodes import copied, nbits_of, nodes, turns_of, value_of
 from .parameters import merged, numbers_of
-from .portable import (
-    in_lowrisc_style,
-    portable,
-    with_plain_integers,
-    with_scalars,
-    without_words_of_cpp,
-)
-from .shared_enums import enum_name, with_shared_states, with_types
-from .source_comments import Comments, comments_of, with_comments
 from .source_text import MODULE, Block, line_pattern, renamed
 from .structure import DirectStructure, one_element
 from .unused_bits import directions, leave_open, silence
@@ -76,7 +52,6 @@ from .verilog_format import (
     source_order,
     tidy,
     without_aliases,
-    without_extensions,
     without_unread,
 )
 
@@ -96,15 +71,18 @@ def translate(
 
     unique: the names of all other modules and of the types begin with that of the top, so that several
     designs can be parts of one project. unread: signals of the top module that it need not read, and the
-    reason (see unused_bits.py). exported: for any simulator, see portable.py; results are of the other
-    text, which is the same hardware.
+    reason (see unused_bits.py). exported: for any simulator, printed by ../../verilog. Results are measured
+    on the other text, which is the same hardware.
     """
     if not component._dsl.constructed:
         component.elaborate()
     if isinstance(component, VerilogText):
         return str(component.text)
     _check_identifiers(component)
-    translator = Readable(component, name or top_name(component), unique, unread, exported)
+    if exported:
+        top = name or top_name(component)
+        return translate_tree(component, top, prefix_of(top) if unique else "", unread)
+    translator = Readable(component, name or top_name(component), unique, unread)
     translator.translate(component, {item: VerilogTranslationConfigs(item) for item in _hierarchy(component)})
     return translator.hierarchy.src
 
@@ -133,14 +111,6 @@ def _hierarchy(component: Component) -> Iterator[Component]:
         yield from _hierarchy(child)
 
 
-def _attributes(thing: Any, nested: bool, prefix: str = "") -> Iterator[str]:
-    """The attributes of a component; nested: with the ports in its interfaces, by their names in Verilog."""
-    for name, value in vars(thing).items():
-        yield f"{prefix}{name}"
-        if nested and isinstance(value, Interface):
-            yield from _attributes(value, nested, f"{prefix}{name}__")
-
-
 def _check_identifiers(component: Component) -> None:
     for item in _hierarchy(component):
         for name, value in vars(item).items():
@@ -155,12 +125,8 @@ def _check_identifiers(component: Component) -> None:
 class Readable(DirectStructure):
     """PyMTL3's translator with our names and layout."""
 
-    def __init__(
-        self, top: Component, name: str, unique: bool, unread: Mapping[str, str], exported: bool
-    ) -> None:
+    def __init__(self, top: Component, name: str, unique: bool, unread: Mapping[str, str]) -> None:
         super().__init__(top)
-        self._exported = exported
-        self._comments: dict[str, Comments] = {}  # of a module
         self._name = name
         self._prefix = prefix_of(name) if unique else ""
         self._unread_at_top = {"clk": _EVERY_TOP, "reset": _EVERY_TOP, **unread}
@@ -172,11 +138,6 @@ class Readable(DirectStructure):
         self._directions: dict[str, dict[str, str]] = {}  # module -> its ports
         self._without = {}
         self._pruned = set()
-        self._constants = {}
-        self._tied = {}
-        self._general = set()  # the components that keep them, and their modules
-        self._enums: dict[str, States] = {}  # that several modules share
-        self._shared: dict[str, str] = {}  # module -> the enumeration of its states
 
     def rtlir_tr_initialize(self) -> None:
         super().rtlir_tr_initialize()
@@ -184,11 +145,9 @@ class Readable(DirectStructure):
             component.get_metadata(StructuralRTLIRGenL4Pass.rtlir_type)
             for component in _hierarchy(self.tr_top)
         ]
-        self._module_names = module_names(kinds, self._name, self._prefix, by_owner=self._exported)
-        classes = Counter(made for (made, _), name in self._module_names.items() if name != self._name)
-        self._constants = tied_ports(self.tr_top) if self._exported else {}
+        self._module_names = module_names(kinds, self._name, self._prefix)
         for kind in kinds:
-            name, made, component = self._module_names[identity(kind)], type(kind.obj), kind.obj
+            name, made = self._module_names[identity(kind)], type(kind.obj)
             class_name = f"{self._prefix}{kind.get_name()}"
             self._of_module[name] = kind
             self._unread[name] = dict(getattr(made, "UNREAD", ()))
@@ -196,17 +155,6 @@ class Readable(DirectStructure):
                 self._kinds[name] = class_name, numbers_of(kind.get_params())
             # modules of one class may become one of its name
             self._latches |= dict.fromkeys((name, class_name), getattr(made, "LATCHES", ()))
-            found = self._constants.get(component, {})
-            self._tied[name] = dict(self._tied.get(name, found).items() & found.items())
-            if self._exported:
-                for module in (name, class_name):
-                    self._comments[module] = comments_of(component) & self._comments.get(module)
-                states = states_of(component)
-                if enum := enum_name(next(iter(states.codes.values()), 0)):
-                    self._shared[name], self._enums[enum] = enum, states
-                adder = dict(kind.get_params()).get("adder", SKLANSKY)
-                if classes[made] > 1 and kind.get_name() in GENERAL and adder == SKLANSKY:
-                    self._general |= {component, name}
         self._unread[self._name] |= self._unread_at_top
 
     def rtlir_tr_component_unique_name(self, c_rtype: rt.Component) -> str:
@@ -216,35 +164,18 @@ class Readable(DirectStructure):
         """One module; those inside it come first."""
         name, is_top = structural.component_unique_name, structural.component_is_top
         kind = self._of_module[name]
-        if self._exported:
-            self._as_in_the_source(structural)
-        text = with_field_constants(super().rtlir_tr_component(behavioral, structural))
-        text = tidy(text, scalars=name not in self._general)
-        if self._exported:
-            text = with_assertions(with_plain_integers(text), assertions_of(kind.obj, is_top))
-        if name in self._shared:
-            text = with_shared_states(text, self._shared[name], self._enums[self._shared[name]])
-        text = without_aliases(text, nested=self._exported)
+        text = without_aliases(tidy(super().rtlir_tr_component(behavioral, structural)))
         if name in self._pruned:
             text = without_unread(text)
         if not is_top:
-            text, self._without[name] = drop_unused(text, self._tied[name])
+            text, self._without[name] = drop_unused(text)
         text = leave_open(order_ports(text, self._order(name)), self._directions, self._unread)
         self._directions[name] = directions(text)
         return described(kind) + text
 
     def _order(self, module: str) -> Order:
         """The key that sorts the attributes of a module."""
-        return source_order([*_attributes(self._of_module[module].obj, nested=self._exported)])
-
-    def _as_in_the_source(self, structural: Any) -> None:
-        """Sort wires, instances and their pins; PyMTL3 has them by name."""
-        order = self._order(structural.component_unique_name)
-        structural.decl_wires = dict(sorted(structural.decl_wires.items(), key=lambda wire: order(wire[0])))
-        structural.decl_subcomps.sort(key=lambda instance: order(instance.name))
-        for instance in structural.decl_subcomps:
-            inside = self._order(instance.module)
-            instance.pins.sort(key=lambda pin, inside=inside: inside(pin.port))
+        return source_order([*vars(self._of_module[module].obj)])
 
     def rtlir_tr_components(self, components: dict[str, str]) -> str:
         return "\n\n".join([*components.values()][::-1])
@@ -255,41 +186,24 @@ class Readable(DirectStructure):
         types = [text for kind in kinds for text in enumerations(kind.cls)]
         fields = {}
         for kind, template in hierarchy.decl_type_struct.items():
-            constant = constants_of(kind.cls) if self._exported else {}
-            sizes = {name: field.get_length() for name, field in kind.get_all_properties().items()}
-            fields[kind.get_name()] = {name: size for name, size in sizes.items() if name not in constant}
-            types.append(with_enums(kind.cls, without_fields(template["def"], constant)))
+            properties = kind.get_all_properties().items()
+            fields[kind.get_name()] = {name: field.get_length() for name, field in properties}
+            types.append(with_enums(kind.cls, template["def"]))
         declared = "\n".join([*types, ""])
 
         def silenced(match: re.Match[str]) -> str:
             return silence(match[0], self._directions, fields, self._unread[match[1]])
 
-        if self._exported:
-            declared, modules = narrowed(declared, modules)
-        modules = merged(MODULE.sub(silenced, modules), self._kinds)
-        modules = with_loops(modules, fields, partial=self._exported)
-        if self._exported:
-            declared, modules = with_types(declared, modules, self._enums, self._name)
-            modules = without_full_ranges(declared, without_extensions(modules))
-            modules = with_macro(portable(with_short_comments(modules)))
-            declared = with_scalars(declared, "".join(re.findall(r"\.\w+\[", modules)))
+        modules = with_loops(merged(MODULE.sub(silenced, modules), self._kinds), fields)
         enums = re.findall(r"(?m)^(?:  |\} )([A-Z]\w*(?= =)|\w+_e(?=;))", declared)
         names = {name: f"{self._prefix}{name}" for name in enums}
         # PyMTL3 appends the fields of a struct to its name; the class name suffices where it is unique
         classes = [kind.cls.__name__ for kind in kinds]
         for kind in kinds:
             short = classes.count(kind.cls.__name__) == 1
-            name = self._prefix + (kind.cls.__name__ if short else kind.get_name())
-            if self._exported:
-                name = re.sub(r"(?<=[a-z\d])(?=[A-Z])", "_", f"{name}_t").lower()
-            names[kind.get_name()] = name
-        text = with_comments(renamed(declared + modules, names).rstrip(), self._comments)
-        if self._exported:
-            text = with_code_blocks(in_lowrisc_style(text))
-        text = self._marked(layout(text, even=self._exported))
-        if self._exported:
-            text = re.sub(r"(?<=begin : )\w+", lambda block: BLOCKS.get(block[0], block[0]), text)
-            text = without_words_of_cpp(text, {name for items in fields.values() for name in items})
+            names[kind.get_name()] = self._prefix + (kind.cls.__name__ if short else kind.get_name())
+        text = renamed(declared + modules, names).rstrip()
+        text = self._marked(layout(text, even=False))
         return f"`default_nettype none\n\n{text}\n\n`default_nettype wire\n"
 
     def _marked(self, text: str) -> str:
@@ -323,15 +237,12 @@ class Readable(DirectStructure):
         return ""
 
     def _get_rtlir2v_visitor(self) -> Callable[[Callable[[str], bool]], BehavioralRTLIRToVVisitorL5]:
-        return partial(ReadableBlock, enums=self._enums, known=self._known, general=self._general)
+        return ReadableBlock
 
     def _literal_number(self, nbits: int, value: int) -> str:
         return _number(nbits, value)
 
 
-BLOCKS = {"says": "outputs", "follows": "registers", "goes_on": "next_state"}  # results have the first
-GENERAL = ("FullAddersLevel", "Mux", "PrefixLevel")  # of which one serves any count, input or level
-SKLANSKY = "sklansky"  # whose level k spreads k times
 FEW = 3  # assignments of a block that stand together with those of others
 ASSOCIATIVE = bir.Add | bir.BitAnd | bir.BitOr | bir.BitXor
 UPBLKS = BehavioralRTLIRGenL1Pass.rtlir_upblks
@@ -347,17 +258,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     _known: Known  # of the component whose update block this is
 
-    def __init__(
-        self,
-        is_reserved: Callable[[str], bool],
-        enums: dict[str, States],
-        known: Callable[[Component], Known],
-        general: Container[Any],
-    ) -> None:
+    def __init__(self, is_reserved: Callable[[str], bool]) -> None:
         super().__init__(is_reserved)
-        self._enums = enums  # of an exported design
-        self._known_of, self._all_general = known, general
-        self._general = False  # lists of one and loops of one turn stay
         self._turns: dict[str, int] = {}  # loop variables of loops that have one turn
         self._ordered: frozenset[str] = frozenset()  # messages whose fields blocks alone assign
 
@@ -373,15 +275,13 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             self._turns = before
 
     def enter(self, blk: Any, rtlir: Any) -> Any:
-        """Translate a block, unless its component writes it: for readers, or as results have it."""
+        """Translate a block, unless its component writes it."""
         component = rtlir.component
-        self._known = self._known_of(component)
-        self._general = component in self._all_general
+        self._known = known_of(component)
         self._ordered = self._ordered_messages(component)
         written = getattr(component, "verilog", {}).get(blk.__name__)
         if written is not None:
-            lines = written(self._known.exported)
-            return [f"always_comb begin : {blk.__name__}", *(f"  {line}" for line in lines), "end"]
+            return [f"always_comb begin : {blk.__name__}", *(f"  {line}" for line in written()), "end"]
         return super().enter(blk, rtlir)
 
     def _ordered_messages(self, component: Any) -> frozenset[str]:
@@ -398,8 +298,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return without_unreached(unrolled(body), self._known)
 
     def visit_CombUpblk(self, node: Any) -> list[str]:
-        if not self._general:
-            node.body = self._reduced(node.body)
+        node.body = self._reduced(node.body)
         items = None
         if not self._ordered & messages(node.body):
             items = concurrent(node.body, (), lambda branch: choice(branch, self._known.states) is not None)
@@ -407,8 +306,6 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
 
     def visit_SeqUpblk(self, node: Any) -> list[str]:
         node.body = self._reduced(node.body)
-        if self._known.exported:
-            node.body = without_idle(node.body, set())
         return self._block(node, "always_ff @(posedge clk)")
 
     def _block(self, node: Any, kind: str) -> list[str]:
@@ -481,12 +378,8 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
                     f"a constant expression in {self.blk.__name__} is {value}: {width} bits are too few"
                 )
             return _number(width, value % (1 << width))
-        if self._known.exported and self._is_neutral(node.op, node.right):
-            return self.visit(node.left)
         if not isinstance(node.op, bir.ShiftLeft | bir.ShiftRightLogic):
             _lend_width(node.left, node.right)
-        elif self._known.exported and (amount := self._plain(node.right)) is not None:
-            node.right._text = amount
         inner = node.left
         same = isinstance(inner, bir.BinOp) and type(inner.op) is type(node.op) and not _is_constant(inner)
         if same and isinstance(node.op, ASSOCIATIVE):  # needs no parentheses
@@ -495,14 +388,11 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         return super().visit_BinOp(node)
 
     def visit_UnaryOp(self, node: Any) -> str:
-        """Put a cast into parentheses: Yosys' read_verilog takes the operator for part of its size. And `~~`
-        would be no operator.
-        """
+        """Put a second operator into parentheses: `~~` is no operator."""
         text = str(super().visit_UnaryOp(node))
         if isinstance(node.operand, bir.UnaryOp) and not hasattr(node, "_value"):
             return f"{text[0]}({text[1:]})"
-        cast = re.fullmatch(r"(\W)(\d+'\(.*\))", text)
-        return f"{cast[1]}({cast[2]})" if cast and self._known.exported else text
+        return text
 
     def _is_neutral(self, op: Any, operand: Any) -> bool:
         """Whether this operand, a parameter or a loop variable of one turn, changes nothing."""
@@ -539,7 +429,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         if isinstance(kind, rt.Signal):
             node.value._context = kind.get_dtype().get_length()
             self._check_fits(node, node.value._context)
-        if not self._general and _one_of_two(node.value):
+        if _one_of_two(node.value):
             # Verilator 5 fails at a wide concatenation that a variable indexes, with a low --expand-limit
             select, pair = self.visit_expr_wrap(node.value.idx), self.visit(node.value.value)
             node.value._text = f"{select} ? {pair}[1] : {pair}[0]"
@@ -555,22 +445,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
                 f"not fit in the {nbits} bits of its target; take a smaller number, or a wider signal"
             )
 
-    def _member(self, node: Any) -> IntEnum | None:
-        """The member of an IntEnum that a constant is, as the module of the block calls it."""
-        if isinstance(node.obj, Bits):
-            for kind in self.blk.__globals__.values():
-                if isinstance(kind, type) and issubclass(kind, IntEnum):
-                    if kind.__members__.get(node.name) == int(node.obj):
-                        return kind[node.name]
-        return node.obj if isinstance(node.obj, IntEnum) else None
-
     def visit_FreeVar(self, node: Any) -> str:
-        member = self._member(node)
-        if self._known.exported and member is not None:
-            kind, nbits = enum_name(member), nbits_of(node)
-            codes = self._enums.setdefault(kind, States(type(member).__members__, (), nbits))
-            name = value_name(kind, member.name)
-            return name if nbits == codes.nbits else f"{nbits}'({name})"
         # a cast only if the constant was made wider by its context
         text = super().visit_FreeVar(node)
         if isinstance(node.obj, int | Bits):
@@ -584,19 +459,10 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
             return _number(nbits_of(node), self._turns[node.name])
         return super().visit_LoopVar(node)
 
-    def visit_Attribute(self, node: Any) -> Any:
-        """A constant field is a constant of the module."""
-        value = constant_field(node.value.Type, node.attr) if self._known.exported else None
-        if value is None:
-            return super().visit_Attribute(node)
-        nbits = nbits_of(node)
-        named = value and nbits > 1
-        return f"__const__{node.attr.upper()}_at_{nbits}d{value}" if named else _number(nbits, value)
-
     def visit_Index(self, node: Any) -> Any:
         """Sums of loop variables and constants in the 32 bits of a loop variable, which need no casts."""
         kind = node.value.Type
-        if one_element(kind) and not self._general:
+        if one_element(kind):
             return self.visit(node.value)
         node.idx._text = self._plain(node.idx)
         if _is_instances(kind):
@@ -682,8 +548,7 @@ class ReadableBlock(BehavioralRTLIRToVVisitorL5):
         if not isinstance(step, str) and step < 0:
             compare, step = ">", f"-{-step}"
         move = f"{i}++" if step == 1 else f"{i} += {step}".replace("+= -", "-= ")
-        kind = "int" if self._general else "int unsigned"  # a bound may be 0
-        head = f"for ({kind} {i} = {start}; {i} {compare} {end}; {move}) begin"
+        head = f"for (int unsigned {i} = {start}; {i} {compare} {end}; {move}) begin"
         return [head, *self._statements(node.body), "end"]
 
     def visit_Reduce(self, node: Any) -> str:

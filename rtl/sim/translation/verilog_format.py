@@ -8,7 +8,7 @@ spacing of lowRISC's style guide.
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from .source_text import WIRE, line_pattern, renamed, without, words_in
 
@@ -24,11 +24,11 @@ _NOISE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 ]
 
 
-def tidy(text: str, scalars: bool) -> str:
+def tidy(text: str) -> str:
     """Everything that concerns the module alone."""
     for pattern, replacement in _NOISE:
         text = line_pattern(pattern).sub(replacement, text)
-    return _constants(_blocks(_temporaries(_scalars(text) if scalars else text)))
+    return _constants(_blocks(_temporaries(_scalars(text))))
 
 
 def _scalars(text: str) -> str:
@@ -108,18 +108,14 @@ def order_ports(text: str, order: Order) -> str:
     return line_pattern(r"(^module \w+\n\(\n)(.*?)(\n\);)", re.DOTALL).sub(ordered, text, count=1)
 
 
-def drop_unused(text: str, tied: Iterable[str]) -> tuple[str, list[str]]:
-    """The text without clk and reset, which PyMTL3 gives to every module, and ports tied to constants, if it
-    does not use them; and the ports that it lost.
+def drop_unused(text: str) -> tuple[str, list[str]]:
+    """The text without clk and reset, which PyMTL3 gives to every module, if it does not use them; and the
+    ports that it lost.
     """
     words = words_in(text)
-    for port in tied:
-        if words[port] == 2:
-            text = line_pattern(rf"^  assign {port} = [\w']+;\n").sub("", text)
-    words = words_in(text)
-    dropped = [port for port in ("clk", "reset", *tied) if words[port] == 1]
+    dropped = [port for port in ("clk", "reset") if words[port] == 1]
     for port in dropped:
-        text = line_pattern(rf"^  (?:input|output) .* {port},?\n").sub("", text)
+        text = line_pattern(rf"^  input .* {port},?\n").sub("", text)
     return text.replace(",\n);", "\n);"), dropped
 
 
@@ -130,12 +126,9 @@ _SELECTED = re.compile(r"(\w+)\[(\d+)(?::(\d+))?\]")
 _PIN = re.compile(r"(?<=\( )\w+(?= \))")
 
 
-def without_aliases(text: str, nested: bool) -> str:
-    """Without wires that only give another name to a signal, a constant, or what a pin is connected to.
-
-    nested: write the elements of an array as one concatenation even if they are concatenations.
-    """
-    text = _inlined(_gathered(_gathered(text, nested), nested))
+def without_aliases(text: str) -> str:
+    """Without wires that only give another name to a signal, a constant, or what a pin is connected to."""
+    text = _inlined(_gathered(_gathered(text)))
     words = words_in(text)
     wires = {name for _, name in WIRE.findall(text) if words[name] > 2}  # lint reports unread ones
     selected = set(re.findall(r"(\w+)[\[.]", text))
@@ -147,19 +140,12 @@ def without_aliases(text: str, nested: bool) -> str:
         name: value for name, value in meant.items() if not re.search(r"['.]", value) or name not in selected
     }
     text = _renamed(text, meant)
-    # a wire that is there for the sake of an output; next_... is the name that the neighbour needs
+    # a wire that is there for the sake of an output
     words = words_in(text)
     outputs = {
         value: name
         for name, value in _ALIAS.findall(text)
-        if value in wires
-        and (
-            (words[value] == 3 and (f"  assign {value} = " in text or f"( {value} )" in text))
-            or (
-                nested
-                and re.search(rf"(?m)^  output (logic.*) (?!next_){name},?\n(?s:.*)^  \1 {value};$", text)
-            )
-        )
+        if value in wires and words[value] == 3 and (f"  assign {value} = " in text or f"( {value} )" in text)
     }
     text = _renamed(text, outputs)
     return re.sub(r"\n\n+(?=endmodule)", "\n", re.sub(r"\n\n+", "\n\n", text))
@@ -171,7 +157,7 @@ def _renamed(text: str, meant: Mapping[str, str]) -> str:
     return line_pattern(r"^  assign (\S+) = \1;\n").sub("", text)
 
 
-def _gathered(text: str, nested: bool) -> str:
+def _gathered(text: str) -> str:
     """Signals, and elements of arrays, all of whose parts are assigned one by one, assigned at once."""
     signals = {name: (int(last), inner) for last, inner, name in _SIGNAL.findall(text)}
     parts: dict[str, list[tuple[int, int, str]]] = {}
@@ -186,7 +172,7 @@ def _gathered(text: str, nested: bool) -> str:
         found.sort(reverse=True)
         deep = signals[name][1] and len(found) > 1 and any("," in value for _, _, value in found)
         if [high for high, _, _ in found] == [signals[name][0], *(low - 1 for _, low, _ in found[:-1])]:
-            if found[-1][1] == 0 and (nested or not deep):
+            if found[-1][1] == 0 and not deep:
                 value = _joined([value for _, _, value in found], signals, signals[name][1])
                 whole[name] = iter([f"  assign {name} = {value};\n"])  # in the place of the first part
     return _PART.sub(lambda part: next(whole[part[1]], "") if part[1] in whole else part[0], text)
@@ -247,22 +233,6 @@ def without_unread(text: str) -> str:
             text = _EMPTY.sub("", text)
 
 
-_EXTENSION = line_pattern(  # a module that does nothing else
-    r"^(?://.*\n)*module (\w+)\n\(\n  input .* (\w+),\n  output .* (\w+)\n\);\n+"
-    r"  assign \3 = (\d+'\()\2\);\nendmodule\n*"
-)
-
-
-def without_extensions(modules: str) -> str:
-    """Modules that extend a number, as assignments where their instances stood."""
-    for module, number, out, cast in _EXTENSION.findall(modules):
-        # also in a loop (instance_loops.py), where indentation and spacing differ
-        pins = rf"\.{number}\( ?(?P<number>.*?) ?\),\n +\.{out}\( ?(?P<out>.*?) ?\)"
-        instance = line_pattern(rf"^(?P<indent> +){module} \w+\s+\(\n +{pins}\n +\);$")
-        modules = instance.sub(rf"\g<indent>assign \g<out> = {cast}\g<number>);", modules)
-    return _EXTENSION.sub("", modules)
-
-
 MAX_COLUMNS = 100
 _SPACING = [
     (r"^( *\w+ \w+)\n *\((?=$|  //)", r"\1 ("),  # of modules and instances
@@ -278,8 +248,8 @@ _BREAK = re.compile(r"(?<=[&|^+,?:-]) ")
 def layout(text: str, even: bool = True) -> str:
     """The text with the spacing of lowRISC's style, no line of code longer than 100 columns.
 
-    even: indent all continuation lines of a statement alike. Results are of text in which each moves the
-    break of the next, so that a very long one stays whole; their digests depend on line breaks.
+    even: break every line at the same column, as a package does when it renames the top module. In measured
+    text each break moves the next one, so a very long line stays whole; digests depend on these breaks.
     """
     for pattern, replacement in _SPACING:
         text = line_pattern(pattern).sub(replacement, text)

@@ -12,7 +12,7 @@ import re
 from random import Random
 
 from modexlab.fl.status import Status
-from modexlab.rtl.keyed.micro_rom import verilog_case
+from modexlab.rtl.keyed.micro_rom import MicroRom
 from modexlab.rtl.keyed.microcode import Field, Microcode
 from modexlab.rtl.sim import Stall, translate
 from pymtl3 import Component, Interface
@@ -328,9 +328,9 @@ def test_rom_has_the_microinstructions(how, exported):
         for field in fields
         for value, label in enumerate(field.labels)
     }
-    case = re.compile(r"^  (.*): inst = \{  // (\d+): (.*)\n((?:    .*\n)+)", re.MULTILINE)
+    case = re.compile(r"^      (.*): inst = \{  // (\d+): (.*)\n((?:        .*\n)+)", re.MULTILINE)
     seen = set()
-    for labels, pc, assembly, body in case.findall("\n".join(verilog_case(code, exported))):
+    for labels, pc, assembly, body in case.findall(translate(MicroRom(code), exported=exported)):
         found, where = "", {}
         for texts, kind, notes in re.findall(r"^ +(\w.*?),? +// (.*: )?(.*)$", body, re.MULTILINE):
             for text, note in zip(texts.split(", "), notes.split(", "), strict=True):

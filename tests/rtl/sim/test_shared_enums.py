@@ -143,6 +143,8 @@ class Car(Component):
 
 CHOICES = """\
   mode_e gear_of_request;
+  mode_e copy_of_gear;
+
   assign gear_of_request = request.gear;
 
   // a request comes first
@@ -156,7 +158,6 @@ CHOICES = """\
     end
   end
 
-  mode_e copy_of_gear;
   assign copy_of_gear = gear;
 
   always_comb begin : select_last

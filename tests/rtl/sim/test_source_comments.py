@@ -37,7 +37,7 @@ class Steps(Component):
 
         # halves
         s.half = Half()  # of two
-        s.half.en //= s.hands.go
+        s.half.en //= s.hands.go  # in each step
         s.half.out //= s.low
 
         # without hardware
@@ -117,6 +117,7 @@ def under(text, comment):
         ("steps that were made", "output logic [2:0] count,"),
         ("halves", "Half half ("),
         ("of two", "Half half ("),
+        ("in each step", ".en(hands__go),"),
         ("a heading", "always_ff @(posedge clk) begin : counts"),
         ("A step is counted at its end.", "always_ff @(posedge clk) begin : counts"),
         ("count stays between steps", "count <= count + 3'd1;"),

@@ -11,11 +11,17 @@ states do not use all codes has one more. Synthesis and the proof of a package d
 them; the measured text has none.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...states import states_of
-from .source_text import with_end
+from ..states import states_of
+from .scope import Scope, field_name
+from .tree import Assertion, Enum, Member, Name, Number, Struct, Vector
+
+Word = str | Name | Member | Number
+COMPARED = re.compile(r"( [=!<]=? )(\d+)(?!['\w])")
+WORD = re.compile(r"([A-Za-z_]\w*)")
 
 MACRO = """\
 `ifdef ASSERT  // p at every rising edge of clk after the first reset; an unknown p passes
@@ -42,10 +48,10 @@ end
 
 USE = "`ASSERT"
 
-Assertion = str | tuple[str, str]
+Stated = str | tuple[str, str]
 
 
-def assertions_of(component: Any, is_top: bool) -> dict[str, Assertion]:
+def assertions_of(component: Any, is_top: bool) -> dict[str, Stated]:
     """Names and properties; at the top, requests stay until they are taken."""
     states, found = states_of(component), _of_class(component) | getattr(component, "assertions", {})
     if states.codes and len(states.codes) < 1 << states.nbits:
@@ -56,7 +62,7 @@ def assertions_of(component: Any, is_top: bool) -> dict[str, Assertion]:
     return found
 
 
-def _of_class(s: Any) -> dict[str, Assertion]:
+def _of_class(s: Any) -> dict[str, Stated]:
     """Assertions on classes whose own code is part of the digests of results."""
     match type(s).__name__:
         case "MMMul" if hasattr(s, "reduction"):
@@ -68,15 +74,43 @@ def _of_class(s: Any) -> dict[str, Assertion]:
     return {}
 
 
-def with_assertions(text: str, assertions: Mapping[str, Assertion]) -> str:
-    """The text of a module that ends with these."""
-    lines = []
-    for name, stated in assertions.items():
-        kind, args = ("", stated) if isinstance(stated, str) else ("_HELD", ", ".join(stated))
-        lines.append(f"  {USE}{kind}({name}, {args}, clk, reset)")
-    return with_end(text, ["", *lines])
+def assertion_items(component: Any, scope: Scope, is_top: bool) -> Iterator[Assertion]:
+    """The assertions with the signals and the states that they mention."""
+    for name, stated in assertions_of(component, is_top).items():
+        texts = (stated,) if isinstance(stated, str) else stated
+        words = [word for text in texts for word in (*words_of(text, scope), ", ")]
+        clocks = (Name("clk", Vector(1)), ", ", Name("reset", Vector(1)))
+        yield Assertion(name, (*words, *clocks), is_held=len(texts) > 1)
 
 
-def with_macro(text: str) -> str:
-    """The text of modules with the macro, if they use it."""
-    return f"{MACRO}\n{text}" if USE in text else text
+def words_of(text: str, scope: Scope) -> Iterator[Word]:
+    """A text of a component's author, in which some words are signals or states."""
+    before = ""
+    for piece in WORD.split(text):
+        if before.endswith("."):
+            yield field_name(piece)
+        elif before.endswith(("'", "$")):
+            yield piece
+        else:
+            yield scope.signal(piece) or scope.state_named(piece) or piece
+        before = piece
+
+
+def with_names(words: Iterable[Word]) -> Iterator[Word]:
+    """The words of an assertion with names for the numbers to which enumerated signals are compared."""
+    kind: Any = None
+    before: Word = ""
+    for word in words:
+        if not isinstance(word, str):
+            kind = None if isinstance(word, Number) else word.type  # a signal may be one constant
+        elif before == "." and isinstance(kind, Struct):
+            kind = dict(kind.fields).get(word)
+        elif word != ".":
+            found = COMPARED.match(word) if isinstance(kind, Enum) else None
+            if found and (name := kind.member(int(found[2]))):
+                yield found[1]
+                yield Member(kind, name)
+                word = word[found.end() :]
+            kind = None
+        before = word
+        yield word
