@@ -210,7 +210,7 @@ class _Printer:
         lines = [*head(module.comment), *self.opening(), *self.ports(), ");"]
         inner = [enumeration(kind, "  ") for kind in module.types]
         for name, node in self.constants.items():
-            text = constant(name.upper(), node, is_int=node.size == 32 or name in self.amounts)
+            text = constant(name.upper(), node, is_int=is_integer(node) or name in self.amounts)
             inner += self.declaration(node, f"localparam {text};")
         for net in module.nets:
             inner += self.declaration(net, f"{declared(net.type, net.name)};")
