@@ -1,11 +1,15 @@
 """Blocks that say no more than assignments outside of a block."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial, reduce
 from typing import Any
 
+from .prune import with_assignments
 from .tree import (
     Assign,
+    Binary,
     Case,
     Comb,
     Comment,
@@ -16,6 +20,8 @@ from .tree import (
     Loop,
     Mux,
     Name,
+    Pattern,
+    Reference,
     Statement,
     at_turn,
     mask_of,
@@ -30,11 +36,16 @@ LONGEST = 30  # nodes of such an expression
 
 
 def unblocked(block: Comb) -> list[Comb | Assign | Loop]:
-    """The block, or assignments of the same meaning if they are as easy to read."""
-    items = _assignments(block.name, block.body) or _expressions(block.body)
-    if items is None:
-        return [block]
-    return [replace(item, comment=block.comment + item.comment) for item in items]
+    """The block, or assignments of the same meaning where they are as easy to read."""
+    items = _assignments(block.name, block.body)
+    if items is not None:
+        return [replace(item, comment=block.comment + item.comment) for item in items]
+    found = _expressions(block.body)
+    names = {root(item.target) for item in found}
+    rest = with_assignments(block.body, lambda item: root(item.target) not in names)
+    if not rest:
+        return [replace(item, comment=block.comment + item.comment) for item in found]
+    return [*found, replace(block, body=rest)]
 
 
 def _assignments(name: str, body: tuple[Statement, ...]) -> list[Assign | Loop] | None:
@@ -69,52 +80,69 @@ def _assignments(name: str, body: tuple[Statement, ...]) -> list[Assign | Loop] 
     return items
 
 
-def _expressions(body: tuple[Statement, ...]) -> list[Assign] | None:
-    """One assignment for each signal; None if a block says it better.
+def _expressions(body: tuple[Statement, ...]) -> list[Assign]:
+    """Assignments to the signals of which a block says no more.
 
     No statement may read what it or a later one assigns, as a block gives a signal one value after the other.
     """
-    targets = [*dict.fromkeys(written_in(body))]
-    if not all(isinstance(target, Name) and not isinstance(target.type, Enum) for target in targets):
-        return None
-    if any(isinstance(node, For | Case) for node in walk(body)):
-        return None
     for at, statement in enumerate(body):
-        if any(map(_is_commented, _inside(statement))):
-            return None
         if {root(node) for node in read_in(statement)} & {root(target) for target in written_in(body[at:])}:
-            return None
+            return []
     items = []
+    targets = [*dict.fromkeys(written_in(body))]
+    parts = Counter(map(root, targets))
     for target in targets:
-        value = _value(body, target, None)
-        nodes = [*walk(value)]
-        if value is None or sum(isinstance(node, Mux) for node in nodes) > MOST or len(nodes) > LONGEST:
-            return None
-        about = (statement.comment for statement in body if target in written_in((statement,)))
-        items.append(Assign(target, value, comment=sum(about, Comment())))
+        about = [statement for statement in body if target in written_in((statement,))]
+        is_whole = isinstance(target, Name) and parts[target.name] == 1
+        if is_whole and not isinstance(target.type, Enum) and not _is_commented(about):
+            value = _value(about, target, None)
+            nodes = [*walk(value)]
+            if value and sum(isinstance(node, Mux) for node in nodes) <= MOST and len(nodes) <= LONGEST:
+                comment = sum((statement.comment for statement in about), Comment())
+                items.append(Assign(target, value, comment=comment))
     return items
 
 
-def _value(body: Iterable[Any], target: Expr, before: Expr | None) -> Expr | None:
-    """The value of a signal after these statements; None if it may have none."""
+def _value(body: Iterable[Any], target: Reference, before: Expr | None) -> Expr | None:
+    """The value of a signal after these statements; None if it may have none, or one that a loop gives."""
     for node in body:
-        if isinstance(node, If):
-            then, other = (_value(inner, target, before) for inner in (node.then, node.other))
-            if then is None or other is None:
-                before = None
-            elif then != other:
-                before = Mux(node.condition, then, other)
-            else:
-                before = then
-        elif node.target == target:
-            before = node.value
+        match node:
+            case Assign():
+                before = node.value if node.target == target else before
+            case If():
+                then, other = (_value(inner, target, before) for inner in (node.then, node.other))
+                before = _chosen(node.condition, then, other)
+            case Case():
+                found = _value(node.default, target, before)
+                for value, branches in reversed(_by_value(node, target, before)):
+                    tests = (Binary("==", node.subject, label) for label in branches)
+                    found = _chosen(reduce(partial(Binary, "|"), tests), value, found)
+                before = found
+            case _:
+                before = None if target in written_in((node,)) else before
     return before
 
 
-def _inside(statement: Any) -> list[Any]:
-    """The statements in a statement."""
-    return [node for node in walk(statement) if isinstance(node, Assign | If) and node is not statement]
+def _by_value(node: Case, target: Reference, before: Expr | None) -> list[tuple[Expr | None, list[Expr]]]:
+    """The values that the branches give a signal, with their labels."""
+    found: list[tuple[Expr | None, list[Expr]]] = []
+    for label, body in node.branches:
+        value = _value(body, target, before) if not isinstance(label, Pattern) else None
+        labels = next((labels for other, labels in found if other == value), None)
+        if labels is None:
+            found.append((value, [label]))
+        else:
+            labels.append(label)
+    return found
 
 
-def _is_commented(node: Any) -> bool:
-    return node.comment != Comment()
+def _chosen(condition: Expr, then: Expr | None, other: Expr | None) -> Expr | None:
+    if then is None or other is None:
+        return None
+    return then if then == other else Mux(condition, then, other)
+
+
+def _is_commented(statements: list[Any]) -> bool:
+    """Whether statements inside of these have comments."""
+    inside = (node for node in walk(tuple(statements)) if isinstance(node, Assign | If | Case))
+    return any(node.comment != Comment() for node in inside if node not in statements)
