@@ -42,6 +42,8 @@ DECLARED = {  # by the name of the class, for those that do not declare them
     "RegEnRst": ("Type",),
     "PrefixLevel": ("nbits", "level"),
     "Registered": ("nbits",),
+    "RequestQueue": ("nbits",),
+    "ResponseQueue": ("nbits",),
     "RowSelect": ("nbits",),
     "SumMinus": ("nbits",),
 }

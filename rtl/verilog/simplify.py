@@ -263,8 +263,8 @@ def driven_directly(module: Module) -> Module:
             continue
         if value.type != item.target.type and item.value in uses.parts_read:
             continue
-        if not isinstance(item.target, Name) and uses.reads[item.value] > 1:
-            continue  # Icarus 11 does not end where a part of a signal depends on another part of it
+        if isinstance(item.target, Field) and uses.reads[item.value] > 1:
+            continue  # Icarus 11 may not end where a field of a message depends on another field of it
         if not uses.is_replaced(item.value, item.target):
             continue
         if root(item.target) in blocks and not isinstance(item.target, Name):

@@ -1,6 +1,7 @@
 """Modules with parameters: one that is unified from two elaborations is a third one at its values."""
 
 import pytest
+from modexlab.rtl.interfaces.registers.channel_queues import RequestQueue, ResponseQueue
 from modexlab.rtl.units.add_red import AddRedTextbook
 from modexlab.rtl.units.compression_tree import Inverters
 from modexlab.rtl.units.cond_sub import CondSub
@@ -25,6 +26,8 @@ LEAVES = {
     "RegEn": (RegEn, ((mk_bits(8),), (mk_bits(9),), (mk_bits(24),))),
     "RegEnRst": (RegEnRst, ((mk_bits(8),), (mk_bits(9),), (mk_bits(24),))),
     "Registered": (Registered, ((8,), (9,), (17,))),
+    "RequestQueue": (RequestQueue, ((8,), (9,), (36,))),
+    "ResponseQueue": (ResponseQueue, ((2,), (9,), (34,))),
     "RowSelect": (RowSelect, ((9, 8), (9, 11), (9, 32))),
 }
 CONSTANTS = {"CarryLevel", "PrefixLevel", "SumMinus"}  # have some that no expression gives, as parameters
