@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from .tree import (
+    Assertion,
     Assign,
     Binary,
     Case,
@@ -40,7 +41,14 @@ ORDER = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.g
 
 
 def folded(module: Module) -> Module:
-    return replace(module, items=tuple(_node(item) for item in module.items))
+    return replace(module, items=tuple(_node(item) for item in module.items if not _is_empty(item)))
+
+
+def _is_empty(item: Any) -> bool:
+    """Whether an assertion is about a handshake or a flag that is tied to a constant."""
+    return isinstance(item, Assertion) and any(
+        isinstance(word, Number) and word.width == 1 for word in item.words
+    )
 
 
 def _node(node: Any) -> Any:
@@ -89,6 +97,8 @@ def binary(op: str, left: Any, right: Any) -> Any:
                 return other if (one.value == ones) == (op == "&") else one
             if op == "^" and one.value == 0:
                 return other
+    if op in ("&", "|") and (left == Unary("~", right) or right == Unary("~", left)):
+        return truncated(0 if op == "&" else -1, left.width)
     if isinstance(right, Number) and right.value == 1 and op == "*":
         return left
     if isinstance(right, Number) and right.value == 0 and op in ("+", "-", "<<", ">>"):
