@@ -195,6 +195,22 @@ def looped(draw, source):
 
 
 @st.composite
+def moving(draw, source):
+    """Bits from a place on, and these with copies of their sign; the place has several names."""
+    log = draw(st.integers(2, 6))
+    width = draw(st.integers(1, 1 << log - 1))
+    source.input("word", 1 << log)
+    source.input("low", log - 1)
+    source.output("found", width)
+    source.output("copied", width + 5)
+    source.add(f"s.padded, s.place = Wire({log}), Wire({log})", "s.place //= s.padded")
+    source.add(f"s.padded[0:{log - 1}] //= s.low", f"s.padded[{log - 1}:{log}] //= 0")
+    selected = f"s.word[s.place : s.place + {width}]"
+    source.add("", "@update", "def select():", f"    s.found @= {selected}")
+    source.add(f"    s.copied @= sext({selected}, {width + 5})", "")
+
+
+@st.composite
 def message(draw, source):
     """A message whose fields are read and written, and one that is passed on whole."""
     fields = {name: draw(WIDTHS) for name in ("a", "b", "c")[: draw(st.integers(1, 3))]}
@@ -328,7 +344,7 @@ def parameters(draw, source):
     source.add("s.other.x //= s.sized[0].z", "s.z_other //= s.other.z")
 
 
-PARTS = (combinational, register, looped, message, machine, instances, nested, memory, parameters)
+PARTS = (combinational, register, looped, moving, message, machine, instances, nested, memory, parameters)
 
 
 @st.composite
