@@ -40,6 +40,7 @@ DECLARED = {  # by the name of the class, for those that do not declare them
     "Mux": ("Type", "ninputs"),
     "RegEn": ("Type",),
     "RegEnRst": ("Type",),
+    "PassCtrl": ("ncycles", "counted"),
     "PrefixLevel": ("nbits", "level"),
     "Registered": ("nbits",),
     "RequestQueue": ("nbits",),
@@ -275,6 +276,8 @@ class _Unifier:
         size = self.tree([tree.size for tree in trees])
         try:
             value = self.tree([tree.value for tree in trees])
+            if max(tree.value for tree in trees) >= 1 << 32:
+                raise Different
         except Different:
             name = first.name
             if not name or name in self.given or any(tree.name != name for tree in trees):
@@ -283,8 +286,6 @@ class _Unifier:
             if self.constants.setdefault(name, found) != found:
                 raise
             return replace(first, size=size, is_parameter=True)
-        if max(tree.value for tree in trees) >= 1 << 32:
-            raise Different
         return Number(size, value, "" if first.name in self.given else first.name)
 
     def number(self, values: list[int]) -> int:

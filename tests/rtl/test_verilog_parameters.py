@@ -7,7 +7,7 @@ from modexlab.rtl.units.compression_tree import Inverters
 from modexlab.rtl.units.cond_sub import CondSub
 from modexlab.rtl.units.heap.full_adders import FullAdders, FullAddersLevel
 from modexlab.rtl.units.heap.row_select import RowSelect
-from modexlab.rtl.units.serial_ctrl import Registered
+from modexlab.rtl.units.serial_ctrl import PassCtrl, Registered
 from modexlab.rtl.verilog.loops import Different
 from modexlab.rtl.verilog.parameters import DECLARED, instantiated, unified
 from modexlab.rtl.verilog.translate import design_of
@@ -23,6 +23,7 @@ LEAVES = {
     "FullAddersLevel": (FullAddersLevel, ((2, 16), (3, 18), (7, 40))),
     "Inverters": (Inverters, ((4,), (5,), (9,))),
     "Mux": (Mux, ((mk_bits(8), 2), (mk_bits(9), 3), (mk_bits(24), 5))),
+    "PassCtrl": (PassCtrl, ((0, 3), (0, 4), (0, 7))),
     "RegEn": (RegEn, ((mk_bits(8),), (mk_bits(9),), (mk_bits(24),))),
     "RegEnRst": (RegEnRst, ((mk_bits(8),), (mk_bits(9),), (mk_bits(24),))),
     "Registered": (Registered, ((8,), (9,), (17,))),
