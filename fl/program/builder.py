@@ -207,6 +207,7 @@ class _Keyed(Pieces):
 
     def blind(self) -> None:
         """Replace m by m x^e and u by m x^(e-1), for the random x."""
+        # countermeasure MESSAGE_BLINDING: the message is multiplied by x^e for a random x
         self.word(SetModulus("n"), note="the message is blinded by x^e")
         self.make_constant("cn", Fetch("s", "x"))
         self.enter()
@@ -285,6 +286,7 @@ class _Keyed(Pieces):
         them equal only if both stored copies are fetched.
         """
         domain = self.recipe.montgomery
+        # countermeasure RESULT_CHECK: the result to the public exponent must be the message
         note = "does the result to the e give the message?"
         self.word(self.keep("s1", "r"), SetModulus("n"), note=note)
         if domain:

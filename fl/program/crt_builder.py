@@ -106,6 +106,7 @@ class Pieces:
             "s", 0 if shape.right else recipe.ndigits, top=not shape.right, even=recipe.blind_message
         )
         if recipe.blind_exponent:
+            # countermeasure EXPONENT_BLINDING: a random multiple of the group order is added
             self.word(Fetch("s", random), note="the exponent is blinded")
             self.word(SetExponent("0"), Random("s"), Fetch("s", order))
             self.items.append(Repeat(word(Stretch("s")), 1, recipe.random_nbits))
@@ -156,6 +157,7 @@ class Pieces:
         self.slots = [slot for slot in self.slots if slot not in ones] + ones
         # a word of the result and its second copy differ until they are fetched
         zero = [Move("r", "0"), Move("b", str(int(twice))), Move("s", str(int(twice and joins)))]
+        # countermeasure WIPE: registers, memory and units are overwritten before the answer
         self.word(SetModulus("0"), SetExponent("0"), *zero, note="wiping")
         second = [Keep("n2", "b")] if "n2" in ones else []
         self.word(flushed, *second)

@@ -120,6 +120,7 @@ class ScaledKeyed(Pieces):
         """Multiply b = m in the form by x^e, and set u to m x^(e-1), for the random x; s is R^2 before and
         after.
         """
+        # countermeasure MESSAGE_BLINDING: the message is multiplied by x^e for a random x
         self.word(self.keep("mr", "b"), Move("b", "s"), Fetch("s", "x"), note="the message is blinded by x^e")
         self.word(Fetch("s", "c"), Product("b", "s", "b"))
         self.word(self.keep("xr", "b"), Product("r", "1", "s"))
@@ -230,6 +231,7 @@ class ScaledKeyed(Pieces):
         """Check the same modulo n. The modulus is fetched again, because a result under a wrong modulus might
         pass a check under the same one.
         """
+        # countermeasure RESULT_CHECK: the result to the public exponent must be the message
         self.word(self.keep("s1", "r"), Fetch("r", "n"), note="does the result to the e give the message?")
         self.word(Fetch("b", "n2"))
         self.word(Check("r", "b", Status.FAULT), Fetch("r", "s1"))

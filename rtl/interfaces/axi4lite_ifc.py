@@ -3,7 +3,7 @@
     s.s_axi = Axi4LiteIfc(InPort, OutPort)  # of a slave
     s.m_axi = Axi4LiteIfc(OutPort, InPort)  # of a master
 
-awprot and arprot are ports of the exported top module alone (eval/designs/verilog_header.py).
+awprot and arprot are ports of the exported top module alone (amba_ports.py).
 """
 
 from pymtl3 import *

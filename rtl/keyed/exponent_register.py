@@ -222,6 +222,7 @@ class ExponentRegister(Component):
         s.random = Wire(factor_nbits)
         HIGHEST = factor_nbits - 1
 
+        # countermeasure EXPONENT_BLINDING: a random multiple of the group order is added
         @update
         def terms():
             s.augend @= 0

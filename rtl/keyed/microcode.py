@@ -97,21 +97,10 @@ class Field:
     def value(self, pc: int, bit: int) -> int:
         return (self.one if bit else self.zero)[pc]
 
-    def idle(self, pc: int, bit: int) -> bool:
-        """Whether a microinstruction does not use the field, or leaves the box idle."""
-        return not (self.used[pc][bit] and (self.labels or self.value(pc, bit)))
-
-    def verilog(self, pc: int, bit: int) -> str:
-        """The field of a microinstruction in SystemVerilog."""
-        value = self.value(pc, bit)
-        return f"{self.name}_{self.labels[value]}".upper() if self.labels else f"{self.nbits}'d{value}"
-
-
-def joined(group: Sequence[Field], pc: int, bit: int, base: str) -> tuple[str, str]:
-    """Neighbours as one number, and the names of the first and the last."""
-    value = "".join(f"{field.value(pc, bit):0{field.nbits}b}" for field in group)
-    number = f"{len(value)}'{base[0]}{int(value, 2):{base[1]}}"
-    return number, group[0].name + f" to {group[-1].name}" * (len(group) > 1)
+    def is_set(self, pc: int, bits: Sequence[int]) -> bool:
+        """Whether a microinstruction uses the field and a reader wants to see it: no zero enables."""
+        is_number = bool(self.labels) or (self.nbits > 1 and not self.mask)
+        return any(self.used[pc][bit] for bit in bits) and (is_number or self.value(pc, bits[0]) > 0)
 
 
 def _has(*kinds: type) -> cached_property[bool]:
@@ -405,35 +394,27 @@ class Microcode:
         """A microinstruction as the ROM has it."""
         return self.inst_type(*(field.value(pc, bit) for field in self.fields))
 
-    def readable_rows(self, pc: int, bits: Sequence[int]) -> Iterator[tuple[str, str]]:
-        """The values of the fields that a microinstruction sets, with their names; no constant fields.
+    @cached_property
+    def defaults(self) -> dict[str, int]:
+        """The values of the fields in microinstructions that do not use them; no constant fields."""
+        values = {}
+        places = [*itertools.product(range(len(self.words)), (0, 1))]
+        for name, field in self._printed.items():
+            unset = Counter(field.value(pc, bit) for pc, bit in places if not field.is_set(pc, [bit]))
+            values[name] = unset.most_common(1)[0][0] if unset else 0
+        return values
 
-        The other fields share lines, and zeros share one number. Nonzero values among them are not read.
-        """
-        bit = bits[0]
-        fields = [field for field in self.fields if field.name not in self.constants]
+    @cached_property
+    def _printed(self) -> dict[str, Field]:
+        return {field.name: field for field in self.fields if field.name not in self.constants}
 
-        def is_shown(field: Field) -> bool:
-            is_number = bool(field.labels) or (field.nbits > 1 and not field.mask)
-            return any(field.used[pc][at] for at in bits) and (is_number or field.value(pc, bit) > 0)
-
-        def row(group: Sequence[Field]) -> tuple[str, str]:
-            first = group[0]
-            if is_shown(first):
-                return first.verilog(pc, bit), first.name
-            runs = itertools.groupby(group, lambda field: field.value(pc, bit) and field)
-            values, names = zip(*(joined([*run], pc, bit, "dd") for _, run in runs), strict=True)
-            kinds = sorted({"unread" if field.value(pc, bit) else "idle" for field in group})
-            return ", ".join(values), f"{' or '.join(kinds)}: {', '.join(names)}"
-
-        rows = [fields[:1]]
-        for field in fields[1:]:
-            more = [*rows[-1], field]
-            if any(map(is_shown, more)) or len(row(more)[1]) > 58:  # as much as fits if aligned
-                rows.append([field])
-            else:
-                rows[-1] = more
-        return map(row, rows)
+    def settings(self, pc: int, bits: Sequence[int]) -> dict[str, int]:
+        """The values of the fields that a microinstruction uses, or that differ from their defaults."""
+        return {
+            name: field.value(pc, bits[0])
+            for name, field in self._printed.items()
+            if field.is_set(pc, bits) or field.value(pc, bits[0]) != self.defaults[name]
+        }
 
     def _field(
         self, name: str, value: Callable[[Word, int], Value], nbits: int = 1, labels: Any = ()

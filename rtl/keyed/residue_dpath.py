@@ -107,6 +107,7 @@ class TableScan(Component):
             s.busy @= s.reads | s.valid
             s.found @= s.valid & (s.read_at == s.digit)
 
+        # countermeasure TABLE_SCAN: every entry is read, so that no address depends on the exponent
         @update_ff
         def scan():
             s.valid <<= s.reads
@@ -499,12 +500,13 @@ class ResidueDpath(Component):
             s.high = Wire(microcode.shape.residue_nbits)
             connect_low(s.high, s.mod)
 
+            # countermeasure TWO_COPIES: a result is released only if two registers agree
             @update
             def agree_in_both_words():
                 s.ctrl.equal_at_end @= (s.r.value.out == s.b.value.out) & (s.s.value.out == s.high)
 
         else:
-
+            # countermeasure TWO_COPIES: a result is released only if two registers agree
             @update
             def agree():
                 s.ctrl.equal_at_end @= s.r.value.out == s.b.value.out

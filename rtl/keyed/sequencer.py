@@ -109,6 +109,7 @@ class ReleaseCheck(Component):
         s.checked = Wire()
         s.assertions = {"InverseOfPc": "inverse == ~pc"}
 
+        # countermeasure INVERSE_PC: an inverse of the program counter reveals a jump past the check
         @update_ff
         def inverse_of_program_counter():
             if s.reset:
@@ -123,6 +124,7 @@ class ReleaseCheck(Component):
             elif s.check_passed:
                 s.checked <<= 1
 
+        # countermeasure RESULT_CHECK: a result that did not pass its check is answered with FAULT
         @update
         def release_result():
             s.released @= s.checked & s.equal & (s.status == 0)
@@ -240,6 +242,7 @@ class Sequencer(Component):
             elif s.inst.answer:
                 s.resetting <<= 0
 
+        # countermeasure RESET_OVERWRITE: after reset the program wipes before it accepts a request
         @update
         def request_after_reset():
             s.istream_rdy @= s.inst.accept & ~s.resetting

@@ -51,7 +51,7 @@ class FoldExpCtrl(Component):
         s.ends = Wire()  # the exponent bit of MULTIPLY is the last one
 
         @update
-        def says():
+        def outputs():
             s.idle @= s.st == IDLE
             s.istream_rdy @= s.idle
             s.accept @= s.istream_val & s.idle
@@ -70,13 +70,13 @@ class FoldExpCtrl(Component):
             "OneStep": "32'(enter) + 32'(hold) + 32'(square) + 32'(load) + 32'(tail) <= 1",
         }
         s.transitions(LAST_SETUP, LAST_TAIL)
-        s.registers(LAST_MADE)
+        s.add_registers(LAST_MADE)
 
-    def registers(s, LAST_MADE):
+    def add_registers(s, LAST_MADE):
         """The state, the counter of its cycles, and the status of the request."""
 
         @update_ff
-        def follows():
+        def registers():
             if s.reset:
                 s.st <<= IDLE
                 s.making <<= 0
@@ -99,7 +99,7 @@ class FoldExpCtrl(Component):
         """The state after this one."""
 
         @update
-        def goes_on():
+        def next_state():
             s.next_st @= s.st
             if s.st == IDLE:
                 if s.istream_val:

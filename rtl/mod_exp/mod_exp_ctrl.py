@@ -345,6 +345,7 @@ class ModExpCtrl(Component):
         else:
             s.issue_bit //= s.bit_now
 
+        # countermeasure LADDER: every bit takes two products, and only selects the register that is squared
         @update
         def squared_factor():
             s.dpath.x1_sel @= X1_B if s.issue_bit else X1_R
@@ -390,6 +391,7 @@ class ModExpCtrl(Component):
                 s.dpath.r_sel @= R_B
             elif s.st == MULTIPLY:
                 if ALWAYS:
+                    # countermeasure ALWAYS_MULTIPLY: a 0 takes a product as well, which is not stored
                     s.dpath.r_en @= s.product_val[0] & s.bit_now
             elif s.st == STEP:
                 if LADDER:

@@ -1,4 +1,4 @@
-"""Shared parts of all simulation stages: the options of a simulation, and `run`.
+"""Shared parts of all simulation backends: the options of a simulation, and `run`.
 
 `Model` is the base class of every testbench; `Simulation` is the one for streams.
 """
@@ -25,11 +25,11 @@ _simulated: WeakSet[Component] = WeakSet()  # the passes of PyMTL3 change a comp
 
 @dataclass(frozen=True)
 class Options:
-    """Options of `simulate` other than the stage."""
+    """Options of `simulate` other than the backend."""
 
     vcd: Path | None = None  # waveform file; its suffix determines the format
     trace: Trace | None = None  # called with (cycle, text) in every cycle
-    opt: str = "-O1"  # optimisation level of the C++ compiler, if the stage uses one
+    opt: str = "-O1"  # optimisation level of the C++ compiler, if the backend uses one
     power_up_seed: int | None = None  # registers start with random bits from this seed instead of 0
 
 
@@ -58,35 +58,35 @@ def check_written(path: Path | None, error: int) -> None:
 
 
 class Model(Closing, ABC):
-    """A design built for one stage."""
+    """A design built for one backend."""
 
-    stage: str
+    backend: str
     ports: Any
     read_ports: Callable[[Component], Any]  # of an elaborated component; BadInput if it lacks ports
-    waves: tuple[str, ...] = ()  # suffixes of the waveform files that the stage can write
+    waves: tuple[str, ...] = ()  # suffixes of the waveform files that the backend can write
     traces = False
     powers_up = False
 
     @abstractmethod
     def __init__(self, component: Any, options: Options) -> None:
-        """Build a component that has not been simulated yet; stage native also accepts a ModuleText."""
+        """Build a component that has not been simulated yet; backend native also accepts a ModuleText."""
 
     def _check(self, options: Options) -> None:
-        """Raise BadInput if the stage does not support the options; to be called before anything is built."""
+        """Raise BadInput if the backend does not support the options; to be called before a build."""
         if options.vcd:
             if options.vcd.suffix not in self.waves:
                 formats = " or ".join(self.waves)
-                raise BadInput(f"waveform file {options.vcd}: stage {self.stage} writes {formats}")
+                raise BadInput(f"waveform file {options.vcd}: backend {self.backend} writes {formats}")
             if not options.vcd.absolute().parent.is_dir():
                 raise BadInput(f"waveform file {options.vcd}: there is no directory {options.vcd.parent}")
             _check_writable(options.vcd)
         if options.trace and not self.traces:
             raise BadInput(
-                f"stage {self.stage} has no line trace: take stage python or verilog, or a waveform file"
+                f"backend {self.backend} has no line trace: use python or verilog, or a waveform file"
             )
         if options.power_up_seed is not None and not self.powers_up:
             raise BadInput(
-                f"stage {self.stage} starts all registers with 0: take stage native for a power_up_seed"
+                f"backend {self.backend} starts all registers with 0: use native for a power_up_seed"
             )
 
     def _check_waves(self) -> None:
@@ -110,11 +110,11 @@ def elaborate(component: Component) -> None:
         component.elaborate()
 
 
-def start(stages: Mapping[str, type[_M]], component: Any, stage: str, options: Options) -> _M:
-    """Build the component for one of these stages; raise BadInput for an unknown stage."""
-    if stage not in stages:
-        raise unknown("stage", stage, stages)
-    return stages[stage](component, options)
+def start(backends: Mapping[str, type[_M]], component: Any, backend: str, options: Options) -> _M:
+    """Build the component for one of these backends; raise BadInput for an unknown backend."""
+    if backend not in backends:
+        raise unknown("backend", backend, backends)
+    return backends[backend](component, options)
 
 
 class Simulation(Model):

@@ -12,9 +12,11 @@ from pathlib import Path
 from ...fl.errors import BadInput
 from . import cache, toolchain
 
-# Loops of more than 16 iterations stay loops, and so do operations on more than 64 bits. Unrolled, a 4096-bit
-# machine with 16 carry-save steps takes 45 s to compile instead of 5 s and is no faster, as the compiler
-# vectorises the loops. Delays, which foreign Verilog may contain, are ignored.
+# Loops of more than 16 iterations stay loops, and so do operations on more than 64 bits. Unrolled, a
+# 4096-bit machine with 16 carry-save steps takes 45 s to compile instead of 5 s and is no faster, as the
+# compiler vectorises the loops. With that limit, Verilator 5.48 ends with an internal error at some wide
+# concatenations that a variable indexes, unless it leaves out V3Gate, which costs no speed. Delays, which
+# foreign Verilog may contain, are ignored.
 VERILATE = [
     "--cc",
     "--no-timing",
@@ -26,6 +28,7 @@ VERILATE = [
     "16",
     "--expand-limit",
     "2",
+    "-fno-gate",
 ]
 COMPILE = [
     "-std=c++17",

@@ -1,4 +1,4 @@
-"""Module around a design at stage `native`, with registered inputs.
+"""Module around a design with backend `native`, with registered inputs.
 
 In each call, Verilator evaluates all logic that depends on the inputs of the top level, whether they have
 changed or not. In a design whose datapath depends on a static port such as the modulus, it evaluates all

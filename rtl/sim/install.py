@@ -8,7 +8,7 @@ from pathlib import Path
 
 PACKAGE = "modexlab"
 # extras whose packages a command imports, in the order in which a message names them
-EXTRAS = ("flow", "layout", "report", "sweep", "soc")
+EXTRAS = ("flow", "layout", "report", "sweep", "soc", "notebook")
 # distributions whose name differs from that of their module
 DISTRIBUTIONS = {
     "yaml": "PyYAML",

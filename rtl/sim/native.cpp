@@ -1,4 +1,4 @@
-// The val/rdy driver of stage `native`: executes a whole plan (protocol.py) in C++.
+// The val/rdy driver of backend `native`: executes a whole plan (protocol.py) in C++.
 //
 // The text of model.cpp precedes it. The model is the harness that harness.py puts around the design; static ports are
 // concatenated to one number. The order of events in a cycle must be the same as in pydriver.py.

@@ -1,4 +1,4 @@
-"""Stage `native`: the translated Verilog, compiled together with the driver in native.cpp."""
+"""Backend `native`: the translated Verilog, compiled together with the driver in native.cpp."""
 
 import ctypes
 from array import array
@@ -72,7 +72,7 @@ class NativeSimulation(NativeStage, Simulation):
             source_threshold=source_threshold,
             sink_threshold=sink_threshold,
             max_cycles=plan.max_cycles or 0,
-            hang_cycles=hang_cycles(self.stage),
+            hang_cycles=hang_cycles(self.backend),
             random=plan.stall.start if plan.stall else 0,
         )
         data, accepted, done = self._carried_out(native_plan, plan.timeout, progress)
@@ -100,9 +100,9 @@ class NativeSimulation(NativeStage, Simulation):
             hang_cycles=hang,
         )
 
-        def timeout(stage: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
+        def timeout(backend: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
             return SimulationTimeout(
-                f"{done} of {total} answered, {accepted} taken, in cycle {cycle} at stage {stage}"
+                f"{done} of {total} answered, {accepted} taken, in cycle {cycle} with backend {backend}"
             )
 
         data, accepted, done = self._carried_out(plan, timeout, None)
@@ -127,10 +127,10 @@ class NativeSimulation(NativeStage, Simulation):
         if outcome != FINISHED:
             state = self._state(_Progress)
             if outcome == UNEXPECTED:
-                raise UnexpectedResponse.at(state.received, state.cycle, self.stage)
+                raise UnexpectedResponse.at(state.received, state.cycle, self.backend)
             if outcome in (WITHDRAWN, CHANGED):
                 raise BrokenPromise.at(
-                    f"response {state.received}", state.cycle, self.stage, dropped=outcome == WITHDRAWN
+                    f"response {state.received}", state.cycle, self.backend, dropped=outcome == WITHDRAWN
                 )
-            raise timeout(self.stage, state.sent, state.received, state.cycle)
+            raise timeout(self.backend, state.sent, state.received, state.cycle)
         return responses.raw, accepted, done

@@ -24,6 +24,7 @@ from .protocol import DRAIN_CYCLES, RESET_CYCLES
 from .text import VerilogText
 from .translation.translate import top_name
 from .translation.translated import translated
+from .verilog_digests import without_comments
 
 _S = TypeVar("_S", bound=ctypes.Structure)
 WAVE_FILE, MODEL, LIBRARY = (
@@ -63,7 +64,7 @@ class ModuleText:
 class NativeStage(Model):
     """A design compiled together with a C++ driver."""
 
-    stage = "native"
+    backend = "native"
     waves = tuple(WAVES)
     powers_up = True
     driver: str  # the C++ text on top of model.cpp
@@ -79,7 +80,7 @@ class NativeStage(Model):
         self.ports = design.ports
         verilog = design.verilog + self._harness().verilog(design.top, design.names)
         text = testbench(self.driver)
-        if both_edges and not OTHER_EDGE.search(design.verilog):
+        if both_edges and not OTHER_EDGE.search(without_comments(design.verilog)):
             verilog, text = verilog.replace(EDGE, "@(edge clk)"), BOTH_EDGES + text
         self._open(load(library(verilog, HARNESS, text, options.opt, options.vcd)), options)
 

@@ -1,7 +1,7 @@
-"""Protocol of a run at every stage: the requests, and when each side is ready.
+"""Protocol of a run with every backend: the requests, and when each side is ready.
 
 The driver is written twice (`pydriver.py` and `native.cpp`), and tests compare the two, so that cycle stamps
-are equal at all stages. Cycle 0 is the first after two cycles of reset. In each cycle the driver sets the
+are equal with all backends. Cycle 0 is the first after two cycles of reset. In each cycle the driver sets the
 inputs, lets the combinational logic settle, samples the handshakes, and applies the clock edge. Source and
 sink depend only on registered state: `val` never depends on `rdy` in the same cycle, or vice versa.
 """
@@ -14,7 +14,7 @@ from .ports import Ports, Value
 
 RESET_CYCLES = 2
 DRAIN_CYCLES = 4  # after the last response, checked for further ones; not counted in any result
-# Default number of cycles without a handshake after which a run times out: minutes of simulation. At stage
+# Default number of cycles without a handshake after which a run times out: minutes of simulation. At backend
 # native, which is for long runs, it exceeds the 33 million cycles of a 4096-bit exponentiation.
 HANG_CYCLES = {"native": 2_000_000_000}
 HANG_CYCLES_ELSEWHERE = 10_000_000
@@ -34,11 +34,11 @@ class BrokenPromise(RuntimeError):
     """
 
     @classmethod
-    def at(cls, message: str, cycle: int, stage: str, *, dropped: bool) -> "BrokenPromise":
+    def at(cls, message: str, cycle: int, backend: str, *, dropped: bool) -> "BrokenPromise":
         """The error for this message ("response 3"), whose val fell (dropped) or whose content changed."""
         what = "val fell" if dropped else "the message changed"
         return cls(
-            f"{message} at stage {stage}: {what} in cycle {cycle}, before rdy took it; "
+            f"{message} with backend {backend}: {what} in cycle {cycle}, before rdy took it; "
             "val, once 1, and the message must stay until it has moved"
         )
 
@@ -47,14 +47,14 @@ class UnexpectedResponse(RuntimeError):
     """Error: the design sent a response without a request."""
 
     @classmethod
-    def at(cls, index: int, cycle: int, stage: str) -> "UnexpectedResponse":
+    def at(cls, index: int, cycle: int, backend: str) -> "UnexpectedResponse":
         """The error for this response."""
-        return cls(f"response {index} in cycle {cycle} at stage {stage} answers no request")
+        return cls(f"response {index} in cycle {cycle} with backend {backend} answers no request")
 
 
 @dataclass(frozen=True)
 class Stall:
-    """Random stalls, the same at every stage: in each cycle, with the given probabilities, the source
+    """Random stalls, the same with every backend: in each cycle, with the given probabilities, the source
     holds back an offer that it has not yet made, and the sink is not ready."""
 
     seed: int
@@ -78,13 +78,13 @@ class Stall:
         return int(self.source * 2**32), int(self.sink * 2**32)
 
 
-def hang_cycles(stage: str) -> int:
-    """Cycles without a handshake that count as a hang at this stage."""
-    return HANG_CYCLES.get(stage, HANG_CYCLES_ELSEWHERE)
+def hang_cycles(backend: str) -> int:
+    """Cycles without a handshake that count as a hang with this backend."""
+    return HANG_CYCLES.get(backend, HANG_CYCLES_ELSEWHERE)
 
 
 class Random:
-    """Random numbers of 32 bits, the same at every stage (`Random` in model.cpp).
+    """Random numbers of 32 bits, the same with every backend (`Random` in model.cpp).
 
     Marsaglia's generator (J. Stat. Software 8(14), 2003, shifts 13, 17, 5); its state must not be 0.
     """
@@ -139,20 +139,22 @@ class Plan:
     def __len__(self) -> int:
         return len(self.messages)
 
-    def limit(self, stage: str, cycle: int) -> int:
+    def limit(self, backend: str, cycle: int) -> int:
         """The cycle in which a run whose last handshake was in `cycle` times out."""
-        return self.max_cycles if self.max_cycles is not None else cycle + hang_cycles(stage)
+        return self.max_cycles if self.max_cycles is not None else cycle + hang_cycles(backend)
 
-    def timeout(self, stage: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
+    def timeout(self, backend: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
         """The error to raise when a run times out."""
         what = f"transaction {done} of {len(self)}"
         state = "accepted, but not answered" if accepted > done else "not accepted"
         limit = (
             f"{self.max_cycles} cycles"
             if self.max_cycles is not None
-            else f"no handshake for {hang_cycles(stage)} cycles"
+            else f"no handshake for {hang_cycles(backend)} cycles"
         )
-        return SimulationTimeout(f"{what} {state} after {cycle} cycles at stage {stage} (limit: {limit})")
+        return SimulationTimeout(
+            f"{what} {state} after {cycle} cycles with backend {backend} (limit: {limit})"
+        )
 
 
 def make_plan(

@@ -1,4 +1,4 @@
-"""Python driver for the stages `python` and `verilog`: runs a plan on any PyMTL3 component."""
+"""Python driver for the backends `python` and `verilog`: runs a plan on any PyMTL3 component."""
 
 from . import interrupt
 from .base import Simulation
@@ -22,7 +22,7 @@ class PythonDriver(InPython, Simulation):
         for late in range(cycles, cycles + DRAIN_CYCLES):
             self._settle()
             if self._top.ostream.val:
-                raise UnexpectedResponse.at(len(plan), late, self.stage)
+                raise UnexpectedResponse.at(len(plan), late, self.backend)
             self._edge()
         return run.responses, run.accepted, run.done
 
@@ -41,9 +41,9 @@ class _PlanRun:
     """Source and sink of a run, cycle by cycle."""
 
     def __init__(self, driver: PythonDriver, plan: Plan) -> None:
-        self._driver, self._plan, self._stage = driver, plan, driver.stage
+        self._driver, self._plan, self._backend = driver, plan, driver.backend
         self._source = Sender(driver._top.istream)
-        self._sink = Receiver(driver._top.ostream, "response", driver.stage)
+        self._sink = Receiver(driver._top.ostream, "response", driver.backend)
         self._random = Random(plan.stall.start) if plan.stall else None
         self._thresholds = plan.stall.thresholds if plan.stall else (0, 0)
         self.responses: list[int] = []
@@ -53,13 +53,13 @@ class _PlanRun:
         self._wait, self._refused = plan.source_delays[0], 0
         self._static = plan.static_of[0]
         driver.set_statics(plan.static_sets[self._static])
-        self._limit = plan.limit(self._stage, 0)
+        self._limit = plan.limit(self._backend, 0)
 
     def drive(self, cycle: int) -> None:
         """Set the inputs of a cycle."""
         plan = self._plan
         if cycle >= self._limit:
-            raise plan.timeout(self._stage, len(self.accepted), len(self.done), cycle)
+            raise plan.timeout(self._backend, len(self.accepted), len(self.done), cycle)
         source_stall = sink_stall = False
         if self._random:
             source_stall, sink_stall = (self._random.draw() < threshold for threshold in self._thresholds)
@@ -95,14 +95,14 @@ class _PlanRun:
         response = self._sink.accept(cycle)
         if response is not None:
             if len(self.done) == len(self.accepted):
-                raise UnexpectedResponse.at(len(self.done), cycle, self._stage)
+                raise UnexpectedResponse.at(len(self.done), cycle, self._backend)
             self.responses.append(response)
             self.done.append(cycle)
             self._refused = 0
         elif self._sink.offered:
             self._refused += 1
         if self._fired or response is not None:
-            self._limit = plan.limit(self._stage, cycle)
+            self._limit = plan.limit(self._backend, cycle)
         return len(self.done) == len(plan)
 
 

@@ -1,4 +1,4 @@
-"""Stage `python`, for RTL and CL components, and the common parts of testbenches in Python.
+"""Backend `python`, for RTL and CL components, and the common parts of testbenches in Python.
 
 PyMTL3's own `sim_tick` evaluates the combinational logic twice per cycle. Here it is evaluated once, after
 the inputs of the cycle have been set, which is enough for testbenches that never react within a cycle.
@@ -75,8 +75,8 @@ class Receiver:
     val, once 1, and the message stay until it is accepted.
     """
 
-    def __init__(self, port: SendIfcRTL, name: str, stage: str) -> None:
-        self._port, self._name, self._stage = port, name, stage
+    def __init__(self, port: SendIfcRTL, name: str, backend: str) -> None:
+        self._port, self._name, self._backend = port, name, backend
         self._held: int | None = None  # the message of the last cycle, if it was refused
         self.count = 0  # messages accepted
         self.offered = False  # whether there was a message in the last cycle
@@ -94,7 +94,7 @@ class Receiver:
             return None
         msg = int(self._port.msg.to_bits()) if val else None
         if held is not None and msg != held:
-            raise BrokenPromise.at(f"{self._name} {self.count}", cycle, self._stage, dropped=not val)
+            raise BrokenPromise.at(f"{self._name} {self.count}", cycle, self._backend, dropped=not val)
         if not self._port.rdy:
             self._held = msg
             return None
@@ -154,7 +154,7 @@ class InPython(Model):
 class PythonStage(InPython):
     """The component itself, in PyMTL3's own simulator."""
 
-    stage = "python"
+    backend = "python"
 
     def __init__(self, component: Component, options: Options) -> None:
         self._check(options)

@@ -1,5 +1,5 @@
 """Source files on which a result depends: the given modules, their imports, and the data files next to them.
-Keys of caches and of the ledger contain this digest, so no list has to be maintained by hand.
+Keys of caches and of the store contain this digest, so no list has to be maintained by hand.
 
 A module includes its text, its parent packages, all modules that it imports from this package (also inside
 functions, but not those imported only for type checking), modules that it runs (a string
@@ -9,6 +9,7 @@ functions, but not those imported only for type checking), modules that it runs 
 import ast
 import functools
 import io
+import sys
 import threading
 import tokenize
 from collections.abc import Collection, Iterator
@@ -38,13 +39,19 @@ def digest(*modules: str, without: tuple[str, ...] = ()) -> str:
     modules to leave out.
     """
     files = sorted(files_of(*modules, without=without))
-    return cache.key(*(f"{path.relative_to(ROOT)} {cache.file_digest(path)}" for path in files))
+    return cache.key(*(f"{_name(path)} {cache.file_digest(path)}" for path in files))
+
+
+@functools.cache
+def _name(path: Path) -> str:
+    """The path of a file in this package, or the name of a user's file."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else path.name
 
 
 def code_digest(*modules: str) -> str:
     """The digest of these modules and all their imports, without comments, docstrings and blank lines."""
     files = sorted(files_of(*modules))
-    return cache.key(*(f"{path.relative_to(ROOT)} {_code_digest(path)}" for path in files))
+    return cache.key(*(f"{_name(path)} {_code_digest(path)}" for path in files))
 
 
 @functools.cache
@@ -97,14 +104,16 @@ def module_digest(module: str) -> str:
 
 def files_of(*modules: str, without: Collection[str] = ()) -> set[Path]:
     """The files that `digest` covers."""
-    files = set()
-    for module in closure(*modules, without=without):
-        path = _path(module)
-        assert path is not None
-        files.add(path)
-        if path.name != "__init__.py":
-            files |= set(_data(path))
-    return files
+    return set().union(*map(_files_of_one, closure(*modules, without=without)))
+
+
+@functools.cache
+def _files_of_one(module: str) -> frozenset[Path]:
+    """The file of a module and its data; none if there is no such module in this package."""
+    path = _path(module)
+    if path is None:
+        return frozenset()
+    return frozenset([path] if path.name == "__init__.py" else [path, *_data(path)])
 
 
 def closure(*modules: str, without: Collection[str] = ()) -> set[str]:
@@ -122,7 +131,7 @@ def closure(*modules: str, without: Collection[str] = ()) -> set[str]:
         ahead += imports(module)
         if "." in module:
             ahead.append(module.rpartition(".")[0])
-    return {module for module in seen if _path(module)}
+    return {module for module in seen if _files_of_one(module)}
 
 
 @functools.cache
@@ -181,20 +190,32 @@ def _for_type_checkers(test: ast.expr) -> bool:
 
 
 def _path(module: str) -> Path | None:
-    base = ROOT.joinpath(*module.split("."))
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
+    for base in (ROOT.joinpath(*module.split(".")), *_elsewhere(module)):
+        for path in (base.with_suffix(".py"), base / "__init__.py"):
+            if path.is_file():
+                return path
     return None
 
 
+def _elsewhere(module: str) -> Iterator[Path]:
+    """Places of a module in folders outside of this package, such as those of a user's own steps."""
+    parent, _, name = module.rpartition(".")
+    package = sys.modules.get(f"{PACKAGE}.{parent}")
+    for folder in map(Path, getattr(package, "__path__", ())):
+        if not folder.is_relative_to(ROOT):
+            yield folder / name
+
+
 def _data(path: Path) -> Iterator[Path]:
-    """Non-Python files in the folder of a module and in the subfolders that its text names."""
+    """Non-Python files in the folder of a module and in the subfolders that its text names; outside of this
+    package only in such subfolders.
+    """
     text = path.read_text(encoding="utf-8")
     for item in path.parent.iterdir():
         if item.suffix in NOT_SOURCES:
             continue
         if item.is_file():
-            yield item
+            if path.is_relative_to(ROOT):
+                yield item
         elif item.is_dir() and f'"{item.name}' in text and not (item / "__init__.py").exists():
             yield from (file for file in item.rglob("*") if file.is_file() and file.suffix != ".pyc")

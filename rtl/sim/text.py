@@ -7,7 +7,7 @@ from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
 
 class VerilogText(Component):
-    """A Verilog module with the ports clk, reset, istream and ostream, for stages verilog and native.
+    """A Verilog module with the ports clk, reset, istream and ostream, for backends verilog and native.
 
     Its class has the name of the module.
     """

@@ -31,12 +31,11 @@ from ...fl.errors import BadInput
 from .install import remedy
 
 PATIENCE = "MODEXLAB_PATIENCE"  # environment variable: multiplies all limits
-QUESTION, PAGE, TOOL, STEP = "question", "page", "tool", "step"
+QUESTION, PAGE, TOOL = "question", "page", "tool"
 LIMITS = {  # in elapsed seconds
     QUESTION: 60.0,  # a tool's version or a path
     PAGE: 600.0,  # printed by a browser
     TOOL: 2 * 3600.0,
-    STEP: 8 * 3600.0,  # of the flow, which runs several tools
 }
 MARK = "MODEXLAB_TOOL"  # environment variable of a tool and of all that it starts
 _NUMBERS = itertools.count()
@@ -49,13 +48,19 @@ class ToolError(RuntimeError):
 class ToolTimeout(ToolError):
     """Error: a tool exceeded its limit of time."""
 
+    @classmethod
+    def of(cls, name: str, seconds: float, *, fixed: bool = False) -> "ToolTimeout":
+        """The error of a tool; fixed: the user's patience does not change the limit."""
+        more = "" if fixed else f"; {PATIENCE}=2 doubles this limit"
+        return cls(f"{name} did not end within {seconds:,g} s{more}")
+
 
 class CompilerError(ToolError, BadInput):
     """Error: the C++ compiler failed. Its input compiles elsewhere, so the user has to fix the compiler."""
 
 
-def limit_of(kind: str) -> float:
-    """The limit of a kind of tool in elapsed seconds, with the user's patience."""
+def limit_of(kind: str | float) -> float:
+    """The limit of a kind of tool, or this limit, in elapsed seconds, with the user's patience."""
     text = os.environ.get(PATIENCE, "1")
     try:
         patience = float(text)
@@ -63,13 +68,13 @@ def limit_of(kind: str) -> float:
         patience = 0.0
     if not 0 < patience < float("inf"):
         raise BadInput(f"{PATIENCE}={text}: give a factor for the limits of tools, as in {PATIENCE}=2")
-    return patience * LIMITS[kind]
+    return patience * (LIMITS[kind] if isinstance(kind, str) else kind)
 
 
 @contextmanager
 def running(
     command: Sequence[str | Path],
-    kind: str = TOOL,
+    kind: str | float = TOOL,
     *,
     name: str = "",
     least: float = 0.0,
@@ -105,8 +110,7 @@ def running(
         finally:
             timer.cancel()
     if late.is_set():
-        more = "" if seconds else f"; {PATIENCE}=2 doubles this limit"
-        raise ToolTimeout(f"{name or Path(command[0]).name} did not end within {allowed:,g} s{more}")
+        raise ToolTimeout.of(name or Path(command[0]).name, allowed, fixed=bool(seconds))
 
 
 def run(

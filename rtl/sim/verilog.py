@@ -1,4 +1,4 @@
-"""Stage `verilog`: the translated Verilog, imported back into PyMTL3 through Verilator.
+"""Backend `verilog`: the translated Verilog, imported back into PyMTL3 through Verilator.
 
 PyMTL3's import pass was written for Verilator 4. This module overrides the parts that differ for Verilator 5,
 without changing PyMTL3: the prefix of the model is given explicitly (version 5 would encode a `__` in the
@@ -43,9 +43,9 @@ extern "C" __attribute__((visibility("default"))) int waves_error() { return wav
 
 
 class VerilogStage(InPython):
-    """The imported component, with the testbench of stage `python`."""
+    """The imported component, with the testbench of backend `python`."""
 
-    stage = "verilog"
+    backend = "verilog"
 
     def __init__(self, component: Component, options: Options) -> None:
         self._check(options)

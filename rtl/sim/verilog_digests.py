@@ -21,6 +21,11 @@ class Digests(NamedTuple):
     @classmethod
     def of(cls, verilog: str) -> "Digests":
         """The digests of this text."""
-        bare = COMMENT.sub(lambda found: " " if found["comment"] else found[0], verilog)
-        lines = (" ".join(line.split()) for line in bare.splitlines())
+        lines = (" ".join(line.split()) for line in without_comments(verilog).splitlines())
         return cls(hashlib.sha256(verilog.encode()).hexdigest(), cache.key(*filter(None, lines)))
+
+
+def without_comments(verilog: str) -> str:
+    """The text with a space in place of each comment, and without spaces at the ends of lines."""
+    text = COMMENT.sub(lambda found: " " if found["comment"] else found[0], verilog)
+    return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)

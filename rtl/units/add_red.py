@@ -29,6 +29,7 @@ def declare_step(s, nbits):
 class AddRedTextbook(Component):
     """A radix-2 Montgomery step (paper 001, Figure 8a)."""
 
+    PARAMETERS = ("nbits",)
     WORDS = 1
 
     def construct(s, nbits):

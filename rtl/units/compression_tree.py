@@ -186,6 +186,8 @@ class AndGates(Component):
 class Inverters(Component):
     """out = ~x."""
 
+    PARAMETERS = ("count",)
+
     def construct(s, count):
         s.x = InPort(count)
         s.out = OutPort(count)

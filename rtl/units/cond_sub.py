@@ -11,6 +11,8 @@ from pymtl3 import *
 class CondSub(Component):
     """The final subtraction of a modular operation: value, or value - n if that is not negative."""
 
+    PARAMETERS = ("nbits",)
+
     def construct(s, nbits):
         s.value = InPort(nbits + 1)
         s.n = InPort(nbits)
@@ -20,6 +22,7 @@ class CondSub(Component):
         BORROW = nbits + 1  # place of the top bit
         s.difference = Wire(wide)
 
+        # countermeasure ALWAYS_SUBTRACT: the difference is always computed, and its borrow selects
         @update
         def subtract():
             s.difference @= zext(s.value, wide) - zext(s.n, wide)

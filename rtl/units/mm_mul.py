@@ -60,6 +60,7 @@ class MMMul(Component):
             s.reduction.n //= s.modulus
             s.reduction.out //= s.reduced
             s.last //= s.ctrl.last
+            s.assertions = {"ProductBelowModulus": "!ostream__val || a >= modulus || ostream__msg < modulus"}
         else:
             s.last //= 0
 

@@ -70,6 +70,8 @@ class ModAdder(Component):
 class SumMinus(Component):
     """a + b - multiple, with a carry out of 1 if it is not negative."""
 
+    PARAMETERS = ("nbits",)
+
     def construct(s, nbits, multiple, adder):
         wide = nbits + 1
         s.a = InPort(nbits)

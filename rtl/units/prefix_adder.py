@@ -71,6 +71,8 @@ class CarryLevel(Component):
     in powers of two to the others.
     """
 
+    PARAMETERS = ("nbits", "level")
+
     def construct(s, nbits, adder, level):
         s.g = InPort(nbits)
         s.p = InPort(nbits)

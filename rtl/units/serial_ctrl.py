@@ -185,6 +185,7 @@ class SerialCtrl(Component):
             s.ends @= s.count == s.final_count
 
         count_steps(s)
+        s.assertions = {"AnswersAfterLastStep": "!ostream_val || {count - 1'd1} == final_count"}
 
     def line_trace(s):
         return "ISLD"[int(s.st)]
@@ -198,6 +199,8 @@ class PassCtrl(Component):
     answer is taken. That a cycle is the last one is found out in the cycle before: whoever takes an answer
     may have much to do with it.
     """
+
+    PARAMETERS = ("ncycles", "counted")
 
     def construct(s, ncycles, counted=0):
         declare_handshakes(s)
@@ -256,6 +259,8 @@ class PassCtrl(Component):
 class Registered(Component):
     """An output register with val/rdy handshakes, for combinational logic."""
 
+    PARAMETERS = ("nbits",)
+
     def construct(s, nbits):
         s.x = InPort(nbits)
         s.in_val = InPort()
@@ -265,6 +270,7 @@ class Registered(Component):
         s.value = Wire(nbits)
         s.ostream.val //= s.full
         s.ostream.msg //= s.value
+        s.assertions = {"AnswerStays": ("full && !ostream__rdy", "{full, value}")}
 
         @update
         def ready():

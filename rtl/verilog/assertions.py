@@ -1,4 +1,4 @@
-"""Assertions in exported modules: a component lists them by name, in Verilog over its own signals.
+"""Assertions: a component lists them by name, in Verilog over its own signals.
 
     s.assertions = {
         "OneWrite": "(writes & (writes - 1)) == 0",
@@ -8,7 +8,7 @@
 A property holds at every rising edge of the clock after the first reset, outside of resets. A pair states
 that the second expression keeps its value after each cycle in which the first one is true. A component whose
 states do not use all codes has one more. Synthesis and the proof of a package define SYNTHESIS, which omits
-them; the measured text has none.
+them. The text for simulation and measurements has none.
 """
 
 import re
@@ -53,25 +53,13 @@ Stated = str | tuple[str, str]
 
 def assertions_of(component: Any, is_top: bool) -> dict[str, Stated]:
     """Names and properties; at the top, requests stay until they are taken."""
-    states, found = states_of(component), _of_class(component) | getattr(component, "assertions", {})
+    states, found = states_of(component), {**getattr(component, "assertions", {})}
     if states.codes and len(states.codes) < 1 << states.nbits:
         is_one = (f"{states.signals[0]} == {name}" for name in states.codes)
         found["StateIsKnown"] = f"({') || ('.join(is_one)})"
     if is_top and hasattr(component, "istream"):
         found["RequestStays"] = ("istream__val && !istream__rdy", "{istream__val, istream__msg}")
     return found
-
-
-def _of_class(s: Any) -> dict[str, Stated]:
-    """Assertions on classes whose own code is part of the digests of results."""
-    match type(s).__name__:
-        case "MMMul" if hasattr(s, "reduction"):
-            return {"ProductBelowModulus": "!ostream__val || a >= modulus || ostream__msg < modulus"}
-        case "Registered":
-            return {"AnswerStays": ("full && !ostream__rdy", "{full, value}")}
-        case "SerialCtrl" if hasattr(s, "count"):
-            return {"AnswersAfterLastStep": "!ostream_val || {count - 1'd1} == final_count"}
-    return {}
 
 
 def assertion_items(component: Any, scope: Scope, is_top: bool) -> Iterator[Assertion]:

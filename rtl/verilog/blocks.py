@@ -112,8 +112,8 @@ def blocks_of(component: Any, scope: Scope, top: Any, general: bool) -> Iterator
             yield from block.before
             yield Seq(node.name, body, comment=about)
             continue
-        if microcode := microcode_of(component, node.name):
-            yield Comb(node.name, (rom(microcode, body[0]),), comment=about)
+        if microcode := microcode_of(component):
+            yield Comb(node.name, rom(microcode, body[0]), comment=about)
             continue
         yield from _with_named_values(block, Comb(node.name, body, comment=about))
 

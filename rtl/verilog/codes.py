@@ -36,7 +36,6 @@ from .tree import (
     Number,
     Pin,
     Range,
-    Record,
     Seq,
     Struct,
     Type,
@@ -350,7 +349,7 @@ class _Members:
         """A value for a signal of a type."""
         if isinstance(kind, Enum):
             return as_enum(value, kind)
-        if isinstance(kind, Struct) and isinstance(value, Concat) and not isinstance(value, Record):
+        if isinstance(kind, Struct) and isinstance(value, Concat):
             at, parts = value.width, []
             kinds = {(kind.low(name), field.width): field for name, field in kind.fields}
             for item in value.parts:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from .blocks import of_type
-from .prune import instances
 from .simplify import replaced, simplified
 from .tree import (
     Assign,
@@ -51,8 +50,10 @@ def with_constants(design: Design) -> Design:
             if isinstance(item, Assign) and root(item.target) in own:
                 kept += [item] if name == top else []
             elif isinstance(item, Instance):
-                pins = tuple(pin for pin in item.pins if pin.port not in inputs.get(item.module, {}))
-                kept += _inlined(_with_values(replace(item, pins=pins), own), outputs[item.module], wiring)
+                tied = inputs.get(item.module, {})
+                if any(pin.port in tied for pin in item.pins):
+                    item = replace(item, pins=tuple(pin for pin in item.pins if pin.port not in tied))
+                kept += _inlined(_with_values(item, own), outputs[item.module], wiring)
             else:
                 kept.append(_with_values(item, own))
         ports = tuple(port for port in module.ports if name == top or port.name not in own)
@@ -107,7 +108,7 @@ def _tied_inputs(modules: Mapping[str, Module]) -> dict[str, dict[str, Number]]:
     """The inputs of modules that are one constant in all instances."""
     found: dict[str, dict[str, Number | None]] = {}
     for module in modules.values():
-        for item in instances(module):
+        for item in module.instances:
             for pin in item.pins:
                 if pin.is_input:
                     value, ports = constant(pin.value), found.setdefault(item.module, {})
@@ -178,7 +179,8 @@ def _inlined(item: Instance, values: Mapping[str, Number], wiring: Mapping[str, 
     for pin in item.pins:
         if pin.port in values and isinstance(pin.value, Reference):
             found.append(Assign(pin.value, of_type(values[pin.port], pin.value.type)))
-    item = replace(item, pins=tuple(pin for pin in item.pins if pin.port not in values))
+    if any(pin.port in values for pin in item.pins):
+        item = replace(item, pins=tuple(pin for pin in item.pins if pin.port not in values))
     module = wiring.get(item.module)
     pins = {pin.port: pin.value for pin in item.pins}
     types = {port.name: port.type for port in module.ports} if module else {}
@@ -191,5 +193,5 @@ def _inlined(item: Instance, values: Mapping[str, Number], wiring: Mapping[str, 
         assert isinstance(inner, Assign)
         target = pins.get(root(inner.target))
         if isinstance(target, Reference):
-            found.append(Assign(target, replaced(inner.value, inputs)))
+            found.append(Assign(target, replaced(inner.value, inputs, within=False)))
     return found

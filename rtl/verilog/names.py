@@ -1,13 +1,22 @@
 """Names of modules: that of the class, with the arguments in which several modules of a class differ."""
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from .prune import instances
 from .tree import Design, Instance, Module, rebuilt
 
 MAX_NAME = 63
+MAX_PREFIX = 31
+
+
+def prefix_of(top: str) -> str:
+    """The prefix of the names inside a design: its top name, shortened if it is long."""
+    if len(top) >= MAX_PREFIX:
+        digest = hashlib.blake2b(top.encode(), digest_size=3).hexdigest()
+        top = f"{top[: MAX_PREFIX - 8]}_{digest}"
+    return _single(f"{top}_")
 
 
 def merged(design: Design) -> Design:
@@ -66,7 +75,7 @@ def _by_class(modules: Iterable[Module]) -> dict[str, list[Module]]:
 def _owner(design: Design, module: Module) -> Module:
     """The first module that has an instance of this one."""
     return next(
-        owner for owner in design.modules if any(item.module == module.name for item in instances(owner))
+        owner for owner in design.modules if any(item.module == module.name for item in owner.instances)
     )
 
 

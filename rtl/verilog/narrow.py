@@ -1,8 +1,9 @@
-"""Ports and nets without upper bits that are 0 and not read: all product units have ports of one width, of
-which some need less.
+"""Removes upper bits of ports and nets that are 0 and that nothing reads. All product units have ports of one
+width, and some of them need fewer bits.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,100 +33,122 @@ from .tree import (
 
 
 def narrowed(design: Design) -> Design:
-    modules = {module.name: _with_narrow_nets(module) for module in design.modules}
-    for name in [*modules][1:]:
-        for port in modules[name].ports:
+    narrowing = _Narrowing(design)
+    for module in design.modules:
+        narrowing.narrow_nets(module.name)
+    for module in design.modules[1:]:
+        for port in narrowing.modules[module.name].ports:
             if isinstance(port.type, Vector):
-                (_narrow_input if port.is_input else _narrow_output)(modules, name, port.name, port.type)
+                narrow = narrowing.narrow_input if port.is_input else narrowing.narrow_output
+                narrow(module.name, port.name, port.type)
     return Design(
         tuple(
-            module if modules[module.name] == module else simplified(modules[module.name])
-            for module in design.modules
+            module if found is module else simplified(found)
+            for module, found in zip(design.modules, narrowing.modules.values(), strict=True)
         )
     )
 
 
-def _with_narrow_nets(module: Module) -> Module:
-    for net in module.nets:
-        values = _values(module, net.name)
-        if isinstance(net.type, Vector) and (width := _needed(net.type, [module], net.name, values)):
-            module = _narrow(module, net.name, width)
-    return module
+class _Narrowing:
+    """The modules of a design by their names, which become narrower one signal at a time."""
 
+    def __init__(self, design: Design) -> None:
+        self.modules = {module.name: module for module in design.modules}
+        self.owners: dict[str, list[str]] = {}  # of the instances of a module
+        for module in design.modules:
+            for name in dict.fromkeys(item.module for item in module.instances):
+                self.owners.setdefault(name, []).append(module.name)
+        self._facts: dict[str, tuple[Module, _Facts]] = {}
 
-def _narrow_input(modules: dict[str, Module], name: str, port: str, kind: Vector) -> None:
-    pins = [pin for module in modules.values() for pin in _pins(module, name) if pin.port == port]
-    width = _needed(kind, [modules[name]], port, [pin.value for pin in pins])
-    if not width:
-        return
-    modules[name] = _narrow(modules[name], port, width)
+    def facts(self, name: str) -> "_Facts":
+        module, found = self._facts.get(name, (None, None))
+        if found is None or module is not self.modules[name]:
+            module, found = self.modules[name], _Facts(self.modules[name])
+            self._facts[name] = module, found
+        return found
 
-    def change(node: Any) -> Any:
-        if isinstance(node, Instance) and node.module == name:
-            pins = (
-                replace(pin, value=_low_bits(pin.value, width)) if pin.port == port else pin
-                for pin in node.pins
-            )
-            return replace(node, pins=tuple(pins))
-        return None
+    def narrow_nets(self, name: str) -> None:
+        for net in self.modules[name].nets:
+            facts = self.facts(name)
+            values = facts.values_of(net.name)
+            if isinstance(net.type, Vector) and (width := _needed(net.type, facts, net.name, values)):
+                self.modules[name] = _narrow(self.modules[name], net.name, width)
 
-    for other, module in modules.items():
-        modules[other] = replace(module, items=rebuilt(module.items, change))
+    def narrow_input(self, name: str, port: str, kind: Vector) -> None:
+        pins = [pin.value for owner in self.owners.get(name, []) for pin in self.pins(owner, name, port)]
+        width = _needed(kind, self.facts(name), port, pins)
+        if not width:
+            return
+        self.modules[name] = _narrow(self.modules[name], port, width)
 
+        def narrow(pin: Pin) -> Pin:
+            return replace(pin, value=_low_bits(pin.value, width)) if pin.port == port else pin
 
-def _narrow_output(modules: dict[str, Module], name: str, port: str, kind: Vector) -> None:
-    """Narrow an output, if it is connected to nets of its own."""
-    readers = {}
-    for other, module in modules.items():
-        nets = [net.name for net in module.nets]
-        for pin in _pins(module, name):
-            if pin.port == port:
-                if other in readers or not isinstance(pin.value, Name) or pin.value.name not in nets:
+        def change(node: Any) -> Any:
+            if isinstance(node, Instance) and node.module == name:
+                return replace(node, pins=tuple(map(narrow, node.pins)))
+            return None
+
+        for owner in self.owners[name]:
+            module = self.modules[owner]
+            self.modules[owner] = replace(module, items=rebuilt(module.items, change))
+
+    def narrow_output(self, name: str, port: str, kind: Vector) -> None:
+        """Narrow an output, if it is connected to nets of its own."""
+        readers = {}
+        for owner in self.owners.get(name, []):
+            nets = {net.name for net in self.modules[owner].nets}
+            for pin in self.pins(owner, name, port):
+                if owner in readers or not isinstance(pin.value, Name) or pin.value.name not in nets:
                     return
-                if len([*_writers(module, pin.value.name)]) > 1:
+                if self.facts(owner).writers[pin.value.name] > 1:
                     return
-                readers[other] = pin.value.name
-    read = [_read_bits(modules[other], net) for other, net in readers.items()]
-    width = max([*read, _read_bits(modules[name], port)], default=kind.width)
-    values = _values(modules[name], port)
-    if not 0 < width < kind.width or not values or min(map(_zeros, values)) < kind.width - width:
-        return
-    modules[name] = _narrow(modules[name], port, width)
-    for other, net in readers.items():
-        modules[other] = _narrow(modules[other], net, width)
+                readers[owner] = pin.value.name
+        read = [self.facts(owner).read_bits[net] for owner, net in readers.items()]
+        facts = self.facts(name)
+        width = max([*read, facts.read_bits[port]], default=kind.width)
+        values = facts.values_of(port)
+        if not 0 < width < kind.width or not values or min(map(_zeros, values)) < kind.width - width:
+            return
+        for owner, net in {name: port, **readers}.items():
+            self.modules[owner] = _narrow(self.modules[owner], net, width)
+
+    def pins(self, owner: str, name: str, port: str) -> Iterator[Pin]:
+        """The pins of the instances of a module at one of its ports."""
+        for item in self.modules[owner].instances:
+            if item.module == name:
+                yield from (pin for pin in item.pins if pin.port == port)
 
 
-def _pins(module: Module, name: str) -> Iterable[Pin]:
-    """The pins of the instances of a module."""
-    for item in module.items:
-        if isinstance(item, Instance) and item.module == name:
-            yield from item.pins
+class _Facts:
+    """Readers and writers of the signals of a module."""
 
+    def __init__(self, module: Module) -> None:
+        self.writers = Counter(root(target) for target in written_in(module.items))
+        self.read_bits: Counter[str] = Counter()  # up to the highest that is read
+        for node in bits_read(module):
+            name = root(node)
+            self.read_bits[name] = max(self.read_bits[name], sum(bits_of(node)))
+        self.assigned: dict[str, list[Expr]] = {}  # to the whole of a signal
+        for item in module.items:
+            if isinstance(item, Assign) and isinstance(item.target, Name):
+                self.assigned.setdefault(item.target.name, []).append(item.value)
 
-def _writers(module: Module, name: str) -> Iterable[Expr]:
-    return (target for target in written_in(module.items) if root(target) == name)
-
-
-def _values(module: Module, name: str) -> list[Expr]:
-    """The values of a signal, if assignments to the whole of it are all that writes it."""
-    found = [item.value for item in module.items if isinstance(item, Assign) and _is(item.target, name)]
-    return found if len(found) == len([*_writers(module, name)]) else []
+    def values_of(self, name: str) -> list[Expr]:
+        """The values of a signal, if assignments to the whole of it are all that writes it."""
+        found = self.assigned.get(name, [])
+        return found if len(found) == self.writers[name] else []
 
 
 def _is(node: Expr, name: str) -> bool:
     return isinstance(node, Name) and node.name == name
 
 
-def _needed(kind: Vector, readers: list[Module], name: str, values: Sequence[Expr | None]) -> int:
+def _needed(kind: Vector, facts: _Facts, name: str, values: Sequence[Expr | None]) -> int:
     """How many bits of a signal are read, if the values of the others are 0; 0 if that is all of it."""
-    width = max(_read_bits(module, name) for module in readers)
+    width = facts.read_bits[name]
     zeros = min(map(_zeros, values), default=0)
     return width if 0 < width < kind.width and kind.width - width <= zeros else 0
-
-
-def _read_bits(module: Module, name: str) -> int:
-    """The bits of a signal up to the highest that is read."""
-    return max((sum(bits_of(node)) for node in bits_read(module) if root(node) == name), default=0)
 
 
 def _zeros(value: Any) -> int:
@@ -172,7 +195,7 @@ def _narrow(module: Module, name: str, width: int) -> Module:
 
     def change(node: Any) -> Any:
         if isinstance(node, Assign) and _is(node.target, name):
-            return Assign(short, rebuilt(_low_bits(node.value, width), change))
+            return replace(node, target=short, value=rebuilt(_low_bits(node.value, width), change))
         if isinstance(node, Range) and _is(node.base, name):
             return part(short, value_of(node.low), node.width)
         return short if _is(node, name) else None

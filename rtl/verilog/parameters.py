@@ -30,23 +30,10 @@ from .tree import (
 )
 from .types import without_lists_of_one
 
-DECLARED = {  # by the name of the class, for those that do not declare them
-    "AddRedTextbook": ("nbits",),
-    "CarryLevel": ("nbits", "level"),
-    "CondSub": ("nbits",),
-    "FullAdders": ("count",),
-    "FullAddersLevel": ("count", "columns"),
-    "Inverters": ("count",),
+STDLIB = {  # parameters of PyMTL3's own classes
     "Mux": ("Type", "ninputs"),
     "RegEn": ("Type",),
     "RegEnRst": ("Type",),
-    "PassCtrl": ("ncycles", "counted"),
-    "PrefixLevel": ("nbits", "level"),
-    "Registered": ("nbits",),
-    "RequestQueue": ("nbits",),
-    "ResponseQueue": ("nbits",),
-    "RowSelect": ("nbits",),
-    "SumMinus": ("nbits",),
 }
 MOST = 1 << 31  # of a parameter, which is an int
 FACTORS = (1, 2)

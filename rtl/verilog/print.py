@@ -2,7 +2,7 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
@@ -32,11 +32,12 @@ from .tree import (
     Module,
     Mux,
     Name,
+    Net,
     Number,
     Parameter,
     Pattern,
+    Port,
     Range,
-    Record,
     Reference,
     Seq,
     SignExtend,
@@ -52,17 +53,13 @@ from .tree import (
 )
 
 COLUMNS = 100
+PACKAGE = "_pkg"  # behind the name of the top module
 UNIT = "unit"  # the name of an instance in a generate loop
 BEHIND = "\t"  # in a line: before the comment that is to be behind it
 SMALL = 1 << 16  # numbers from here on are hexadecimal
 PRECEDENCE = ("|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -", "* / %", "**")
 RANKS = {op: rank for rank, ops in enumerate(PRECEDENCE, 2) for op in ops.split()}
 LOOSE, CHOICE, UNARY, ATOM = 0, 1, 20, 30
-BLOCKS = {
-    "says": "outputs",
-    "follows": "registers",
-    "goes_on": "next_state",
-}  # of classes in digests of results
 SHIFTS = ("<<", ">>")
 MIXED = ("|", "^", "&", "<<", ">>")  # readers do not know by heart which of these goes first
 
@@ -70,19 +67,28 @@ MIXED = ("|", "^", "&", "<<", ">>")  # readers do not know by heart which of the
 def verilog(design: Design) -> str:
     has_assertions = any(isinstance(item, Assertion) for module in design.modules for item in module.items)
     macro = MACRO.rstrip() if has_assertions else ""
-    texts = [_Declared(design).text(), macro, *(_Printer(module).text() for module in design.modules)]
+    package = _Package(design)
+    texts = [package.text(), macro, *(_Printer(module, package).text() for module in design.modules)]
     return "\n\n".join(filter(None, texts)) + "\n"
 
 
-class _Declared:
-    """The types that modules share, each after those that it needs."""
+class _Package:
+    """The package of the types that modules share, each after the types of its fields.
+
+    Modules use qualified names, because Yosys reads no import.
+    """
 
     def __init__(self, design: Design) -> None:
+        self.top, self.name = design.top, f"{design.top.name}{PACKAGE}"
         self.found: dict[Type, str] = {}
+        self.of_signals: dict[str, None] = {}  # names of types
         for module in design.modules:
             own = set(module.types)
             for item in module.signals:
                 self.declare(item.type, own)
+                kind = innermost(item.type)
+                if isinstance(kind, Struct | Enum) and kind not in own:
+                    self.of_signals[kind.name] = None
             for node in walk(module.items):
                 if isinstance(node, Member | Name | Field):
                     self.declare(node.type, own)
@@ -93,18 +99,36 @@ class _Declared:
         elif isinstance(kind, Struct) and kind not in self.found:
             for _, field in kind.fields:
                 self.declare(field, own)
-            lines = "".join(f"  {declared(field, name)};\n" for name, field in kind.fields)
-            self.found[kind] = f"typedef struct packed {{\n{lines}}} {kind.name};"
+            lines = "".join(f"    {declared(field, name)};\n" for name, field in kind.fields)
+            self.found[kind] = f"  typedef struct packed {{\n{lines}  }} {kind.name};"
         elif isinstance(kind, Enum) and kind not in own | self.found.keys():
             self.found[kind] = enumeration(kind)
 
+    def imports(self, module: Module) -> list[str]:
+        """Return lines of the top module for Icarus 11.
+
+        It looks up a qualified type by its plain name, in the module and in the parents of the module.
+        """
+        if not self.of_signals or module is not self.top:
+            return []
+        lines = (f"  import {self.name}::{name};" for name in self.of_signals)
+        return [f"`ifdef __ICARUS__{BEHIND}for version 11", *lines, f"`endif{BEHIND}__ICARUS__"]
+
     def text(self) -> str:
-        return "\n\n".join(self.found.values())
+        types = "\n\n".join(self.found.values())
+        return f"package {self.name};\n{types}\nendpackage" if types else ""
 
 
-def enumeration(kind: Enum, indent: str = "") -> str:
-    members = ",\n".join(f"{indent}  {name} = {kind.width}'d{value}" for name, value in kind.members)
-    return f"{indent}typedef enum logic{_bits(kind.width)} {{\n{members}\n{indent}}} {kind.name};"
+def innermost(kind: Type) -> Type:
+    """The type of the elements of nested arrays."""
+    while isinstance(kind, Array):
+        kind = kind.element
+    return kind
+
+
+def enumeration(kind: Enum) -> str:
+    members = ",\n".join(f"    {name} = {kind.width}'d{value}" for name, value in kind.members)
+    return f"  typedef enum logic{_bits(kind.width)} {{\n{members}\n  }} {kind.name};"
 
 
 def constant(name: str, node: Number, is_int: bool) -> str:
@@ -114,8 +138,8 @@ def constant(name: str, node: Number, is_int: bool) -> str:
     return f"{declared(Vector(node.size), name)} = {number(node)}"
 
 
-def declared(kind: Type, name: str) -> str:
-    """The declaration of a signal or a field."""
+def declared(kind: Type, name: str, scope: Callable[[Enum | Struct], str] = lambda _: "") -> str:
+    """The declaration of a signal or a field. scope: the text before the name of a type."""
     apart = ""
     while isinstance(kind, Array) and not kind.packed:
         apart += f" [{kind.size}]"
@@ -125,7 +149,7 @@ def declared(kind: Type, name: str) -> str:
         sizes += f"[{kind.size - 1}:0]"
         kind = kind.element
     own = _bits(kind.width) if isinstance(kind, Vector) else ""
-    word = "logic" if isinstance(kind, Vector) else kind.name
+    word = "logic" if isinstance(kind, Vector) else f"{scope(kind)}{kind.name}"
     ranges = " " + sizes + own.strip() if sizes or own else ""
     return f"{word}{ranges} {name}{apart}"
 
@@ -164,8 +188,8 @@ def setting(value: int | Number) -> str:
 class _Printer:
     """One module."""
 
-    def __init__(self, module: Module) -> None:
-        self.module = module
+    def __init__(self, module: Module, package: _Package) -> None:
+        self.module, self.package = module, package
         self.constants = self._constants()
         self.headings: set[Heading] = set()  # that are in the text
         self.amounts = self._amounts()
@@ -204,16 +228,20 @@ class _Printer:
         )
         return {name for name in self.constants if uses[name] == shifts[name]}
 
+    def scope(self, kind: Enum | Struct) -> str:
+        """Return the package of a type and `::`; nothing for a type that the module declares."""
+        return "" if kind in self.module.types else f"{self.package.name}::"
+
     def text(self) -> str:
         module = self.module
         body = [*self.body()]  # first: a heading that an item has is not above a declaration, too
         lines = [*head(module.comment), *self.opening(), *self.ports(), ");"]
-        inner = [enumeration(kind, "  ") for kind in module.types]
+        inner = [*self.package.imports(module), *map(enumeration, module.types)]
         for name, node in self.constants.items():
             text = constant(name.upper(), node, is_int=is_integer(node) or name in self.amounts)
             inner += self.declaration(node, f"localparam {text};")
         for net in module.nets:
-            inner += self.declaration(net, f"{declared(net.type, net.name)};")
+            inner += self.declaration(net, f"{self.attributed(net)};")
         checks = [*fitted(_indented(self.assertions()))]
         lines += [*inner, *([""] if inner and body else []), *body]
         lines += [*([""] if checks and body else []), *checks, "endmodule"]
@@ -230,7 +258,12 @@ class _Printer:
         for port in self.module.ports:
             way = f"{'(* latch *) ' * port.is_latch}{'input ' if port.is_input else 'output'}"
             end = "" if port is self.module.ports[-1] else ","
-            yield from self.declaration(port, f"{way} {declared(port.type, port.name)}{end}")
+            yield from self.declaration(port, f"{way} {self.attributed(port)}{end}")
+
+    def attributed(self, signal: Port | Net) -> str:
+        """The declaration of a signal with its attribute."""
+        text = declared(signal.type, signal.name, self.scope)
+        return f"{text} {signal.attribute}" if signal.attribute else text
 
     def declaration(self, node: Any, text: str) -> Iterator[str]:
         return fitted(_indented(self.commented(node.comment, [text])))
@@ -299,20 +332,19 @@ class _Printer:
 
     def unused(self, node: Unused) -> Iterator[str]:
         """A wire that reads them all, behind or below the reasons."""
-        names = [name.name for _, signals in node.signals for name in signals]
+        names = [self.expr(part) for _, parts in node.signals for part in parts]
         line = f"wire unused = ^{{{', '.join(names)}}};"
         (reason, _), *others = node.signals
-        if not others and len(line) + len(reason) < COLUMNS - 8:
-            yield f"{line}  // {reason}"
+        if not others:
+            yield f"{line}{BEHIND}{reason}"
             return
-        for reason, signals in node.signals:
-            text = f"{reason}: {', '.join(name.name for name in signals)}"
-            yield from (f"// {part}" for part in textwrap.wrap(text, COLUMNS - 5))
+        for reason, parts in node.signals:
+            text = f"{reason}: {', '.join(map(self.expr, parts))}"
+            yield from (f"// {line}" for line in textwrap.wrap(text, COLUMNS - 5))
         yield line
 
     def label(self, name: str) -> str:
         taken = {item.name for item in self.module.signals}
-        name = BLOCKS.get(name, name)
         return f"{name}_block" if name in taken or name == self.module.name else name
 
     def statements(self, body: Iterable[Any], op: str) -> Iterator[str]:
@@ -321,6 +353,8 @@ class _Printer:
 
     def statement(self, node: Any, op: str) -> Iterator[str]:
         match node:
+            case Assign(target=Name(type=Struct()), value=Number(value=0)):
+                yield f"{self.expr(node.target)} {op} '0;"
             case Assign():
                 yield f"{self.expr(node.target)} {op} {self.expr(node.value)};"
             case If():
@@ -354,8 +388,6 @@ class _Printer:
     def branch(self, label: str, body: tuple[Any, ...], op: str) -> Iterator[str]:
         if not body:
             yield f"  {label}: ;"
-        elif len(body) == 1 and isinstance(body[0], Assign) and isinstance(body[0].value, Record):
-            yield from self.record(f"  {label}: {self.expr(body[0].target)} {op} {{  // ", body[0].value)
         elif len(body) == 1 and isinstance(body[0], Assign):
             (line,) = self.statement(body[0], op)
             yield from _indented(self.commented(body[0].comment, [f"{label}: {line}"]))
@@ -363,17 +395,6 @@ class _Printer:
             yield f"  {label}: begin"
             yield from _indented(self.statements(body, op))
             yield "  end"
-
-    def record(self, head: str, node: Record) -> Iterator[str]:
-        first, *more = node.notes
-        yield f"{head}{first}"
-        yield from (f"{'//':>{len(head) - 1}} {note}" for note in more)
-        parts, rows = [self.expr(item) for item in node.parts], []
-        for count, name in node.lines:
-            texts, parts = parts[:count], parts[count:]
-            rows.append((f"{', '.join(texts)}{',' if parts else ''}", name))
-        yield from (f"    {text}{BEHIND}{name}" for text, name in rows)
-        yield "  };"
 
     # ---- expressions: text
 
@@ -388,7 +409,9 @@ class _Printer:
                 return (node.name.upper() if named else number(node)), ATOM
             case Pattern():
                 return node.text, ATOM
-            case Member() | Turn() | Name():
+            case Member():
+                return f"{self.scope(node.type)}{node.name}", ATOM
+            case Turn() | Name():
                 return node.name, ATOM
             case Field():
                 return f"{self.expr(node.base)}.{node.name}", ATOM

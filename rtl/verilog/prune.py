@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from .tree import (
@@ -13,7 +13,10 @@ from .tree import (
     Case,
     Comb,
     Design,
+    Element,
+    Enum,
     Expr,
+    Field,
     For,
     If,
     Instance,
@@ -21,12 +24,17 @@ from .tree import (
     Module,
     Name,
     Net,
+    Number,
     Pin,
     Port,
+    Range,
+    Reference,
     Seq,
     Statement,
+    Struct,
     Type,
     Unused,
+    Vector,
     mask_of,
     part,
     read_in,
@@ -38,7 +46,9 @@ from .tree import (
 
 UNUSED = "unused_"
 SELECTED = re.compile(r"\[(\d+)(?::(\d+))?\]")  # bits, in the text of an assertion
-PARTLY, WHOLLY = "some bits are not read", "nothing reads it"  # without a reason of the author's
+MOST_PARTS = 4  # of a signal; with more unread parts it is named as a whole
+# without a reason of the author's
+BITS, PARTLY, WHOLLY = "nothing reads these bits", "some bits are not read", "nothing reads it"
 
 
 def pruned(design: Design) -> Design:
@@ -50,7 +60,7 @@ def pruned(design: Design) -> Design:
             if module.name in needed:
                 module = without_unread(module, needed[module.name])
                 modules.append(module)
-                for item in instances(module):
+                for item in module.instances:
                     read = {pin.port for pin in item.pins if not root(pin.value).startswith(UNUSED)}
                     needed[item.module] = (needed.get(item.module) or set()) | read
         kept = {module.name: {port.name for port in module.ports} for module in modules}
@@ -58,10 +68,6 @@ def pruned(design: Design) -> Design:
         if found == design:
             return design
         design = found
-
-
-def instances(module: Module) -> list[Instance]:
-    return [item for item in walk(module.items) if isinstance(item, Instance)]
 
 
 def without_unread(module: Module, needed: set[str] | None) -> Module:
@@ -79,8 +85,7 @@ def without_unread(module: Module, needed: set[str] | None) -> Module:
     known = {net.name for net in nets}
     signals = ((f"{UNUSED}{item.name}", item.type) for item in module.signals)
     nets += (Net(name, kind) for name, kind in signals if name in named - known)
-    clocked = any(isinstance(item, Seq) for item in walk(module.items))
-    read |= {"clk"} if clocked else set()
+    read |= {"clk"} if module.is_clocked else set()
     ports = tuple(port for port in module.ports if needed is None or port.name in read)
     return replace(module, ports=ports, nets=tuple(nets))
 
@@ -90,11 +95,15 @@ def _item(item: Any, read: set[str]) -> Any:
         case Assign():
             return item if root(item.target) in read else None
         case Comb() | Seq():
+            if item.writes and all(root(target) in read for target in item.writes):
+                return item
             body = with_assignments(item.body, lambda inner: root(inner.target) in read)
             return replace(item, body=body) if body else None
         case Instance():
             pins = tuple(_pin(pin, read) for pin in item.pins)
             used = any(not pin.is_input and not root(pin.value).startswith(UNUSED) for pin in pins)
+            if pins == item.pins:
+                return item if used else None
             return replace(item, pins=pins) if used else None
         case Loop():
             inner = tuple(kept for kept in (_item(part, read) for part in item.items) if kept is not None)
@@ -115,25 +124,60 @@ def _pin(pin: Pin, read: set[str]) -> Pin:
 
 
 def silenced(module: Module) -> Module:
-    """A module that reads all bits of its signals, so that lint has nothing to say."""
+    """A module that reads all bits of its signals, so that lint has nothing to say.
+
+    It names the unread bits, unless their places depend on parameters.
+    """
     reasons = {port.name: port.unread for port in module.ports if port.unread}
     masks: dict[str, int] = {}
     for node in bits_read(module):
         masks[root(node)] = masks.get(root(node), 0) | mask_of(node)
-    clocked = {"clk"} if any(isinstance(item, Seq) for item in walk(module.items)) else set()
+    clocked = {"clk"} if module.is_clocked else set()
     written = {root(node) for node in written_in(module.items)}
     signals: list[Port | Net] = [port for port in module.ports if port.is_input and port.name not in clocked]
     signals += (net for net in module.nets if net.name in written)
-    unread: dict[str, list[Name]] = {}
+    unread: dict[str, list[Reference]] = {}
     for item in signals:
         mask, is_whole = masks.get(item.name, 0), _is_apart(item.type) or item.name.startswith(UNUSED)
-        if mask != (1 << item.type.width) - 1 and not is_whole:
-            reason = PARTLY if mask else reasons.get(item.name, WHOLLY)
-            unread.setdefault(reason, []).append(Name(item.name, item.type))
+        missing = (1 << item.type.width) - 1 & ~mask
+        if not missing or is_whole:
+            continue
+        signal = Name(item.name, item.type)
+        parts = [*islice(_parts(signal, missing), MOST_PARTS + 1)]
+        if not mask:
+            unread.setdefault(reasons.get(item.name, WHOLLY), []).append(signal)
+        elif module.declared or len(parts) > MOST_PARTS:
+            unread.setdefault(PARTLY, []).append(signal)
+        else:
+            unread.setdefault(BITS, []).extend(parts)
     if not unread:
         return module
-    found = Unused(tuple((reason, tuple(names)) for reason, names in unread.items()))
+    found = Unused(tuple((reason, tuple(parts)) for reason, parts in unread.items()))
     return replace(module, items=(*module.items, found))
+
+
+def _parts(node: Reference, mask: int) -> Iterator[Reference]:
+    """The fields, elements and ranges of a reference that have the bits of a mask, the highest first."""
+    kind = node.type
+    if mask == (1 << kind.width) - 1 or (mask and isinstance(kind, Enum)):
+        yield node
+    elif mask and isinstance(kind, Struct):
+        for name, field in kind.fields:
+            yield from _parts(Field(node, name, field), _bits(mask, kind.low(name), field.width))
+    elif mask and isinstance(kind, Array) and kind.element.width > 1:
+        for index in reversed(range(kind.size)):
+            inner = _bits(mask, index * kind.element.width, kind.element.width)
+            yield from _parts(Element(node, Number(32, index), kind.element), inner)
+    else:
+        while mask:
+            high = mask.bit_length()
+            low = (mask ^ (1 << high) - 1).bit_length()
+            yield Range(node, Number(32, low), Vector(high - low))
+            mask = _bits(mask, 0, low)
+
+
+def _bits(mask: int, low: int, width: int) -> int:
+    return mask >> low & (1 << width) - 1
 
 
 def bits_read(module: Module) -> Iterator[Expr]:
@@ -187,8 +231,8 @@ def _with_pins(module: Module, kept: dict[str, set[str]]) -> Module:
     """Instances without the pins of ports that are gone."""
 
     def trimmed(item: Any) -> Any:
-        if isinstance(item, Instance):
-            return replace(item, pins=tuple(pin for pin in item.pins if pin.port in kept[item.module]))
-        return item
+        if not isinstance(item, Instance) or all(pin.port in kept[item.module] for pin in item.pins):
+            return item
+        return replace(item, pins=tuple(pin for pin in item.pins if pin.port in kept[item.module]))
 
     return replace(module, items=tuple(map(trimmed, module.items)))

@@ -18,7 +18,7 @@ from ..states import states_of
 from .assertions import assertion_items
 from .blocks import blocks_of, of_type
 from .comments import comment_of
-from .parameters import DECLARED
+from .parameters import STDLIB
 from .scope import Scope, Types, first_of, places
 from .tree import (
     Array,
@@ -100,9 +100,11 @@ class Reader:
         return self._known[key]
 
     def _shared(self, module: Module) -> Module:
-        """The module of this content, or this one under a name of its own."""
+        """The module of this content, with the common part of both comments, or this one under a new name."""
         for other in self._names.values():
             if other == module and other.name.partition("_")[0] == module.name:
+                common = tuple(line for line in other.comment if line in module.comment)
+                self._names[other.name] = replace(other, comment=common)
                 return other
         name, number = module.name, 1
         while name in self._names:
@@ -131,7 +133,7 @@ class Reader:
         self.getter.owner = component
         self.getter._rtlir_cache.pop(component, None)
         connections = [*self._connections(component, scope)]
-        parameters = getattr(type(component), "PARAMETERS", DECLARED.get(type(component).__name__, ()))
+        parameters = getattr(type(component), "PARAMETERS", STDLIB.get(type(component).__name__, ()))
         blocks = [*blocks_of(component, scope, self.top, general=bool(parameters))]
         self.getter._rtlir_cache.pop(component, None)
         nets += (Net(name, kind) for name, kind in scope.temporaries.items())
@@ -175,6 +177,16 @@ class Reader:
             known |= names  # a comment on a loop of connections is at the first one
             comments = (scope.comments.of(name) for name in sorted(names))
             yield Assign(target, value, comment=sum(comments, Comment()))
+
+
+def ports_of(component: Component) -> tuple[Port, ...]:
+    """The ports of an elaborated component, with the types that its own module declares."""
+    scope = Scope(component, Types(), states_of(component))
+    return tuple(
+        Port(name, kind, isinstance(signal, InPort))
+        for name, kind, signal in scope.signals(component)
+        if isinstance(signal, InPort | OutPort)
+    )
 
 
 def with_steps_apart(module: Module) -> Module:

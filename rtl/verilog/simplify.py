@@ -127,8 +127,11 @@ class Uses:
         return items[0] if len(items) == 1 and root(found) not in self.pinned else None
 
 
-def replaced(node: Any, values: dict[Expr, Expr]) -> Any:
-    """Expressions, statements or items with other values in the place of atoms."""
+def replaced(node: Any, values: dict[Expr, Expr], *, within: bool = True) -> Any:
+    """Expressions, statements or items with other values in the place of atoms.
+
+    within: replace atoms inside the values as well; not if the values belong to another module.
+    """
 
     def change(node: Any) -> Any:
         if not isinstance(node, Reference):
@@ -136,7 +139,9 @@ def replaced(node: Any, values: dict[Expr, Expr]) -> Any:
         found, steps = atom(node)
         if found not in values and not any(isinstance(step, Element | Range) for step in steps):
             return node if found else None
-        new: Any = rebuilt(values[found], change) if found in values else found
+        new: Any = found
+        if found in values:
+            new = rebuilt(values[found], change) if within else values[found]
         if new is None:
             return None
         for step in steps:

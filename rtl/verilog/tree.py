@@ -6,9 +6,10 @@ PyMTL3 or the layout of the text.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 # ---- comments
@@ -46,6 +47,16 @@ class Commented:
     """A node with comments, which do not count when nodes are compared."""
 
     comment: Comment = field(default=Comment(), compare=False, kw_only=True)
+
+    @cached_property
+    def reads(self) -> tuple[Reference, ...]:
+        """The outermost references that it reads."""
+        return tuple(_reads(self))
+
+    @cached_property
+    def writes(self) -> tuple[Reference, ...]:
+        """The references to which it assigns."""
+        return tuple(_writes(self))
 
 
 # ---- types
@@ -208,14 +219,6 @@ class Concat(Expr):
 
 
 @dataclass(frozen=True)
-class Record(Concat):
-    """In several lines, each with a note about its parts, after notes about all."""
-
-    lines: tuple[tuple[int, str], ...] = field(compare=False)  # how many parts, and which
-    notes: tuple[str, ...] = field(compare=False)
-
-
-@dataclass(frozen=True)
 class Pattern(Expr):
     """A label of a case, in which a bit may be `?`."""
 
@@ -340,6 +343,7 @@ class Port(Commented):
     is_input: bool
     unread: str = field(default="", compare=False)  # the reason why the module need not read it
     is_latch: bool = False  # an output of flip-flops that synthesis makes latches
+    attribute: str = ""  # a comment of its declaration that a tool reads
 
 
 @dataclass(frozen=True)
@@ -347,6 +351,7 @@ class Net(Commented):
     name: str
     type: Type
     of_pins: bool = False  # made for the pins of an instance, or of a list of them
+    attribute: str = ""  # as that of a port
 
 
 @dataclass(frozen=True)
@@ -396,9 +401,9 @@ class Assertion(Commented):
 
 @dataclass(frozen=True)
 class Unused(Commented):
-    """Signals of which bits are not read, by the reason; they are read for the sake of lint."""
+    """Signals, or parts of them, that are not read, by the reason; they are read for the sake of lint."""
 
-    signals: tuple[tuple[str, tuple[Name, ...]], ...]
+    signals: tuple[tuple[str, tuple[Reference, ...]], ...]
 
 
 Item = Instance | Assign | Comb | Seq | Loop | Assertion | Unused
@@ -430,6 +435,15 @@ class Module:
     def signals(self) -> tuple[Port | Net, ...]:
         return (*self.ports, *self.nets)
 
+    @cached_property
+    def is_clocked(self) -> bool:
+        return any(isinstance(item, Seq) for item in walk(self.items))
+
+    @cached_property
+    def instances(self) -> tuple[Instance, ...]:
+        """Its instances, with those in loops."""
+        return tuple(_instances(self.items))
+
 
 @dataclass(frozen=True)
 class Design:
@@ -440,16 +454,31 @@ class Design:
         return self.modules[0]
 
 
+def _instances(items: tuple[Item, ...]) -> Iterator[Instance]:
+    for item in items:
+        if isinstance(item, Instance):
+            yield item
+        elif isinstance(item, Loop):
+            yield from _instances(item.items)
+
+
 # ---- walks
 
 
+PLAIN = ("int", "str", "bool")  # types of fields without nodes
+
+
 @cache
-def _children(kind: type) -> tuple[str, ...]:
-    return tuple(item.name for item in fields(kind) if item.name not in ("type", "comment"))
+def _children(kind: type) -> tuple[str, ...] | None:
+    """The fields of a kind of node that may hold nodes; None for anything else."""
+    if not hasattr(kind, "__dataclass_fields__"):
+        return None
+    skipped = ("type", "comment")
+    return tuple(item.name for item in fields(kind) if item.name not in skipped and item.type not in PLAIN)
 
 
 def is_node(value: Any) -> bool:
-    return hasattr(value, "__dataclass_fields__")
+    return _children(value.__class__) is not None
 
 
 def compared(node: Any) -> list[str]:
@@ -457,49 +486,39 @@ def compared(node: Any) -> list[str]:
     return [item.name for item in fields(node) if item.compare]
 
 
-def children(node: Any) -> Iterator[Any]:
-    """The nodes directly inside a node."""
-    for name in _children(node.__class__):
-        value = getattr(node, name)
-        if isinstance(value, tuple):
-            yield from nodes_in(value)
-        elif is_node(value):
-            yield value
+def inside(node: Any) -> list[Any]:
+    """The fields of a node that hold other nodes."""
+    return [getattr(node, name) for name in _children(node.__class__) or ()]
 
 
-def nodes_in(value: tuple[Any, ...]) -> Iterator[Any]:
-    for item in value:
-        if isinstance(item, tuple):
-            yield from nodes_in(item)
-        elif is_node(item):
-            yield item
-
-
-def walk(node: Any) -> Iterator[Any]:
-    """A node, or several, and all that is in them."""
-    if isinstance(node, tuple):
-        for item in nodes_in(node):
-            yield from walk(item)
-    elif node is not None:
-        yield node
-        for child in children(node):
-            yield from walk(child)
+def walk(node: Any, below: Callable[[Any], list[Any]] = inside) -> Iterator[Any]:
+    """A node, or several, and all that is in them; below: where to go on from a node."""
+    ahead = [node]
+    while ahead:
+        node = ahead.pop()
+        if node.__class__ is tuple:
+            ahead += node[::-1]
+        elif _children(node.__class__) is not None:
+            yield node
+            ahead += below(node)[::-1]
 
 
 def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
     """A copy in which `change` has replaced nodes, from the outside: it returns None for one to descend
     into."""
-    if isinstance(node, tuple):
-        return tuple(rebuilt(item, change) for item in node)
-    if not is_node(node):
+    if node.__class__ is tuple:
+        items = tuple([rebuilt(item, change) for item in node])
+        return node if all(map(operator.is_, items, node)) else items
+    names = _children(node.__class__)
+    if names is None:
         return node
     if (new := change(node)) is not None:
         return new
     found = {}
-    for name in _children(node.__class__):
+    for name in names:
         before = getattr(node, name)
         after = rebuilt(before, change)
-        if after is not before and after != before:
+        if after is not before:
             found[name] = after
     return replace(node, **found) if found else node
 
@@ -537,37 +556,49 @@ def root(node: Expr | None) -> str:
 
 def read_in(node: Any) -> Iterator[Reference]:
     """The outermost references that expressions, statements or items read."""
-    if isinstance(node, tuple):
-        for item in nodes_in(node):
-            yield from read_in(item)
-    elif isinstance(node, Assign):
-        yield from read_in(node.value)
-        yield from indices_of(node.target)
-    elif isinstance(node, Pin):
-        yield from read_in(node.value) if node.is_input else indices_of(node.value)
-    elif isinstance(node, Reference):
-        yield node
-        yield from indices_of(node)
-    elif node is not None:
-        for child in children(node):
-            yield from read_in(child)
-
-
-def indices_of(node: Any) -> Iterator[Reference]:
-    """The references that the indices of a reference read."""
-    while isinstance(node, Selection):
-        if not isinstance(node, Field):
-            yield from read_in(node.index if isinstance(node, Element) else node.low)
-        node = node.base
+    for item in node if isinstance(node, tuple) else (node,):
+        yield from item.reads if isinstance(item, Commented) else _reads(item)
 
 
 def written_in(node: Any) -> Iterator[Reference]:
     """The references to which statements or items assign."""
-    for found in walk(node):
+    for item in node if isinstance(node, tuple) else (node,):
+        if isinstance(item, Commented):
+            yield from item.writes
+
+
+def _reads(node: Any) -> Iterator[Reference]:
+    return (found for found in walk(node, _below_reads) if isinstance(found, Reference))
+
+
+def _below_reads(node: Any) -> list[Any]:
+    """The parts of a node that it reads: of a target, an output pin or a reference the indices alone."""
+    match node:
+        case Assign():
+            return [node.value, *indices_of(node.target)]
+        case Pin():
+            return [node.value] if node.is_input else indices_of(node.value)
+        case Name() | Field() | Element() | Range():
+            return indices_of(node)
+    return inside(node)
+
+
+def _writes(node: Any) -> Iterator[Reference]:
+    for found in walk(node, lambda node: [] if isinstance(node, Expr | Assign | Pin) else inside(node)):
         if isinstance(found, Assign):
             yield found.target
         elif isinstance(found, Pin) and not found.is_input and isinstance(found.value, Reference):
             yield found.value
+
+
+def indices_of(node: Expr | None) -> list[Expr]:
+    """The indices of a reference, from the last on."""
+    found: list[Expr] = []
+    while isinstance(node, Selection):
+        if not isinstance(node, Field):
+            found.append(node.index if isinstance(node, Element) else node.low)
+        node = node.base
+    return found
 
 
 def bits_of(node: Expr) -> tuple[int, int]:

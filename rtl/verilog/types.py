@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .tree import Array, Element, Enum, Field, Member, Module, Name, Struct, Type, Vector, rebuilt
+from .tree import Array, Element, Field, Member, Module, Name, Struct, Type, Vector, rebuilt
 
 Change = Callable[[Type], Type]
 NONE: Mapping[str, Type] = {}
@@ -63,17 +63,6 @@ def deep(change: Change) -> Change:
         return made[kind]
 
     return changed
-
-
-def with_prefix(kind: Type, prefix: str) -> Type:
-    """A struct or an enumeration whose names begin with a prefix."""
-    match kind:
-        case Struct():
-            return replace(kind, name=f"{prefix}{kind.name}")
-        case Enum():
-            members = tuple((f"{prefix}{name}", value) for name, value in kind.members)
-            return replace(kind, name=f"{prefix}{kind.name}", members=members)
-    return kind
 
 
 def without_lists_of_one(module: Module) -> Module:

@@ -10,7 +10,6 @@ import pytest
 from modexlab.eval.designs.catalogue import entry, find
 from modexlab.eval.designs.interfaces import AXI4LITE, AXI4LITE_000
 from modexlab.eval.designs.verilog.machine import verilog
-from modexlab.eval.designs.verilog_header import port_lines
 from modexlab.fl.axi4lite import (
     ALL_BYTES,
     BYTES,
@@ -35,6 +34,7 @@ from tests.harness import accessed, each_design, evaluated, later, parametrize, 
 from tests.paths import ROOT
 from tests.programs import machine_of
 from tests.tables.keyed import EIGHT, KEYED, good
+from tests.verilog_ports import port_lines
 
 GCD = ROOT / "eval" / "examples" / "gcd"
 NBITS = 40  # a word and a quarter
@@ -162,14 +162,14 @@ def drawn(rng):
             yield 1, 0, AT["IRQ_STATUS"], 1, ALL_BYTES
 
 
-@parametrize("stage, count", [("native", 3000), *later(("python", 250), ("native", 100_000))])
-def test_every_access_as_the_model_has_it(stage, count):
+@parametrize("backend, count", [("native", 3000), *later(("python", 250), ("native", 100_000))])
+def test_every_access_as_the_model_has_it(backend, count):
     """Operands are random, so the machine refuses most of them; requests and responses are delayed."""
-    rng = Random(f"{stage} {count}")
+    rng = Random(f"{backend} {count}")
     accesses = [row for row, _ in zip(drawn(rng), range(count), strict=False)]
     expected = AXI4LITE.respond(MACHINE.shape, MACHINE.fl, accesses)
     stall = Stall(seed=3, source=0.3, sink=0.4)
-    found = accessed(MACHINE.wrapped(AXI4LITE), accesses, stage, stall=stall)
+    found = accessed(MACHINE.wrapped(AXI4LITE), accesses, backend, stall=stall)
     for access, answer, wanted in zip(accesses, found, expected, strict=True):
         # the model of an interface has no traits
         traits = access[2] & ~3 == AT["CAPABILITIES"] and not access[0]

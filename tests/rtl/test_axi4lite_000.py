@@ -48,8 +48,8 @@ def model():
     return Axi4Lite000FL(NBITS, MACHINE.fl, KeyPorts(N, E, D), lfsr_not_random(), has_raw=True)
 
 
-def run(accesses, stage="native", stall=None, key=KEY):
-    found = ran(MACHINE.wrapped(AXI4LITE_000), [*key, *accesses], stage, stall=stall)
+def run(accesses, backend="native", stall=None, key=KEY):
+    found = ran(MACHINE.wrapped(AXI4LITE_000), [*key, *accesses], backend, stall=stall)
     return [tuple(map(int, response)) for response in found.responses[len(key) :]], found
 
 
@@ -147,10 +147,10 @@ def drawn(rng, count):
     return accesses
 
 
-@parametrize("stage", ["python", "native"])
-def test_every_access_as_the_model_has_it(stage):
-    accesses = drawn(Random(stage), 60 if stage == "python" else 4000)
-    found, _ = run(accesses, stage, Stall(seed=3, source=0.3, sink=0.4))
+@parametrize("backend", ["python", "native"])
+def test_every_access_as_the_model_has_it(backend):
+    accesses = drawn(Random(backend), 60 if backend == "python" else 4000)
+    found, _ = run(accesses, backend, Stall(seed=3, source=0.3, sink=0.4))
     wanted = zip(accesses, answers(model(), accesses), strict=True)
     assert [*zip(accesses, found, strict=True)] == [*wanted]
     faults = sum(answer[2] for answer in found)

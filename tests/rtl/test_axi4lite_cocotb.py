@@ -8,13 +8,14 @@ from pathlib import Path
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.designs.interfaces import INTERFACES
 from modexlab.eval.designs.verilog.machine import verilog
-from modexlab.eval.designs.verilog_header import axi4lite_top, port_lines
+from modexlab.rtl.interfaces.amba_ports import with_amba_ports
 from modexlab.rtl.interfaces.axi4lite_properties import PROPERTIES
 from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.toolchain import verilator_root
 
 from tests.harness import parametrize, regress
 from tests.paths import ROOT
+from tests.verilog_ports import port_lines
 
 NBITS = 96
 TESTS = {"axi4lite": 4, "axi4lite-000": 3}  # number of tests that must run
@@ -60,8 +61,7 @@ def test_a_master_of_others(interface, tmp_path, monkeypatch):
         # as in the model, no bytes are discarded, and none is needed without padding
         slave = Axi4Lite000(NBITS, lambda _: machine.rtl(), (), startup=0, has_raw=True)
         top = "slave"
-        text = translate(slave, top)
-        text = axi4lite_top(text, top, port_lines(text, top)) + translate(LfsrNotRandom())
+        text = translate(slave, top, around=with_amba_ports) + translate(LfsrNotRandom())
     else:
         text, top = verilog(machine, interface), machine.top(INTERFACES[interface])
     (tmp_path / "bench.sv").write_text(bench(text, top, paper))

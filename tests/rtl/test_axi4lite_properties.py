@@ -19,7 +19,10 @@ DEFECTS = {  # hardware defects: original and replacement text; tests of data al
     "a write needs no data": ("wen = aw__send__val & w__send__val", "wen = aw__send__val"),
     "answers out of reset": ("send__val(s_axi__rvalid)", "send__val()"),
     "never ready": (".recv__rdy(s_axi__awready)", ".recv__rdy()"),
-    "it knows EXOKAY": ("b__recv__msg = werror ? SLVERR", "b__recv__msg = werror ? 2'd1"),
+    "it knows EXOKAY": (
+        "werror ? Axi4LiteChannels_pkg::RESPONSE_SLVERR :\n        Axi4LiteChannels_pkg::RESPONSE_OKAY",
+        "Axi4LiteChannels_pkg::response_e'({1'd0, werror})",
+    ),
 }
 
 

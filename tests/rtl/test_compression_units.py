@@ -1,4 +1,4 @@
-"""PseudoMul, PseudoSquare, PseudoReduce: CL and RTL at all stages, equal in values and cycles, and as
+"""PseudoMul, PseudoSquare, PseudoReduce: CL and RTL with all backends, equal in values and cycles, and as
 planned.
 """
 
@@ -70,7 +70,7 @@ def table(m, nbits):
 
 @ONE_KIND
 def test_table_at_every_level_and_stage(kind):
-    """The stamps of CL and of RTL at every stage are equal, with delays and stalls."""
+    """The stamps of CL and of RTL with every backend are equal, with delays and stalls."""
     rtl, cl, modulus = makers(kind)
     rows = table(modulus.value, NBITS)
     agreed(cl, rtl, lambda unit, *where: run_products(unit, rows, "identity", NBITS, *where))

@@ -151,14 +151,14 @@ def test_products_and_cycles(name):
 
 @parametrize("name", SOME)
 def test_every_level_and_stage(name):
-    """The stamps of CL and of RTL at every stage are equal, with and without stalls."""
+    """The stamps of CL and of RTL with every backend are equal, with and without stalls."""
     case = CASES[name]
     # twice each, so that some rows follow one another without a change of statics
     rows = [row for row in Random(name).sample(rows_of(case), 60) for _ in range(2)]
     run = agreed(
         partial(case.cl, fits=True),
         partial(case.rtl, fits=True),
-        lambda unit, stage, stall: ran(unit, stage=stage, stall=stall, **case.sent(*rows)),
+        lambda unit, backend, stall: ran(unit, backend=backend, stall=stall, **case.sent(*rows)),
     )
     assert all(map(case.check, run.responses, rows))
 
@@ -244,11 +244,11 @@ class Counted(Component):
     "nbits, block", [(8, 8), (16, 8), (24, 8), (40, 8), (8, 1), (13, 1), (42, 16), (10, 8), (42, 5), (72, 8)]
 )
 def test_block_count(nbits, block):
-    """Every length, with only the highest bit set and with others below it, at two stages; and 0."""
+    """Every length, with only the highest bit set and with others below it, with two backends; and 0."""
     values = [0, *of_every_length(nbits, Random(f"{nbits} {block}"))]
     lint(translate(BlockCount(nbits, block)))
-    for stage in ("python", "native"):
-        run = ran(Counted(nbits, block), values, stage)
+    for backend in ("python", "native"):
+        run = ran(Counted(nbits, block), values, backend)
         assert run.responses == [max(1, ceil_div(value.bit_length(), block)) for value in values]
 
 

@@ -168,8 +168,8 @@ def test_constant_time():
     machine = CONSTANT_TIME.at(8)
     operands = [(0, 0, 1), (255, 0, 255), (1, 1, 2), (7, 255, 128), (200, 128, 3), (3, 129, 254)]
     operands += bytes_drawn(4, 100)
-    for make, stage in ((machine.cl, "python"), (machine.rtl, "native")):
-        with simulate(make(), stage) as sim:
+    for make, backend in ((machine.cl, "python"), (machine.rtl, "native")):
+        with simulate(make(), backend) as sim:
             run = sim.run(operands, stall=Stall(seed=2, source=0.3, sink=0.3))
             assert run.responses == [(0, pow(*operand)) for operand in operands]
             assert set(sim.run(operands).latencies) == {machine.cycles(2, 3, 5)}

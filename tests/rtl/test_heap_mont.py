@@ -20,7 +20,7 @@ from modexlab.rtl.units.heap.bit_heap import BitHeap
 from modexlab.rtl.units.heap.heap_mont import HeapMont
 
 from tests.harness import (
-    RTL_STAGES,
+    RTL_BACKENDS,
     agreed,
     any_odd,
     any_stream,
@@ -64,14 +64,14 @@ UNITS = [
 
 @parametrize("nbits, w, how", UNITS)
 def test_table_at_every_level_and_stage(nbits, w, how):
-    """The stamps of CL and of RTL at every stage are equal, with delays and stalls."""
+    """The stamps of CL and of RTL with every backend are equal, with delays and stalls."""
     delay = delay_of(how)
     rows = scaled.table(nbits, w, quotient_delay=delay)
     agreed(
         partial(HeapMontCL, nbits, w, **how),
         partial(HeapMont, nbits, w, **how),
         lambda unit, *where: run_products(unit, rows, nbits, w, *where, delay),
-        RTL_STAGES if w == 4 else ("native",),
+        RTL_BACKENDS if w == 4 else ("native",),
     )
 
 

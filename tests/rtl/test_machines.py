@@ -146,7 +146,7 @@ def test_table_at_every_level(design, how):
 
 
 @each_design(*EVERY_SCHEDULE)
-def test_stages_agree(design):
+def test_backends_agree(design):
     """8 bits: simulation in Python, co-simulation in Verilog, and native simulation agree in every stamp,
     with delays and stalls.
     """
@@ -168,8 +168,8 @@ def test_exponent_0_of_paper_001(name, base, cycles, schedule):
     mod = 0xBFFFFFE3
     machine = design.at(32, schedule=schedule)
     assert machine.cycles(base, 0, mod) == cycles
-    for make, stage in ((machine.cl, "python"), (machine.rtl, "python"), (machine.rtl, "native")):
-        run = ran(make(), [(base, 0, mod), (base, 1, mod)], stage)
+    for make, backend in ((machine.cl, "python"), (machine.rtl, "python"), (machine.rtl, "native")):
+        run = ran(make(), [(base, 0, mod), (base, 1, mod)], backend)
         assert run.latencies[0] == cycles
         assert [response[1] for response in run.responses] == [1, base]
 

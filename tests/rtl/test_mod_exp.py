@@ -1,7 +1,7 @@
 """ModExp under any plan: RTL, cycle-level model and formula agree in every result and every cycle.
 
 A plan is drawn with a schedule, a conversion, forwarding, a scan and a multiplier; the operands with corners
-of the exponent and the modulus. The Python simulation of the RTL is compared here; other stages run the
+of the exponent and the modulus. The Python simulation of the RTL is compared here; other backends run the
 tables of the designs (test_machines.py).
 """
 

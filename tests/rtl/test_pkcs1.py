@@ -29,7 +29,7 @@ NBITS = 128
 NBYTES = NBITS // 8
 LONGEST = longest(NBYTES)
 STALL = Stall(seed=5, source=0.3, sink=0.4)
-PLAIN_STAGES = ("python", "native")
+PLAIN_BACKENDS = ("python", "native")
 
 
 class PadWithLfsr(Component):
@@ -110,7 +110,9 @@ def test_padding_at_every_stage(pause):
             assert length > LONGEST
     assert zeros
     component = partial(PadWithLfsr, NBITS, pause)
-    run, native = (ran(component(), rows, stage, stall=STALL if pause else None) for stage in PLAIN_STAGES)
+    run, native = (
+        ran(component(), rows, backend, stall=STALL if pause else None) for backend in PLAIN_BACKENDS
+    )
     assert run == native and run.responses == expected
     assert pause or run.latencies == cycles
 
@@ -187,13 +189,13 @@ def test_unpadding_at_every_level_and_stage(implicit):
             for place, opened in enumerate(expected)
         ]
     assert [unpad(kind_of(sign), em, NBYTES, fallback or None) for sign, *fallback, em in rows] == expected
-    for unit, stage, every in (
+    for unit, backend, every in (
         (Pkcs1UnpadCL, "python", 7),
         (Pkcs1Unpad, "python", 7),
         (Pkcs1Unpad, "native", 1),
     ):
-        run = ran(unit(NBITS, implicit), rows[::every], stage)
-        assert run.responses == expected[::every], stage
+        run = ran(unit(NBITS, implicit), rows[::every], backend)
+        assert run.responses == expected[::every], backend
         assert set(run.latencies) == {NBYTES + 2}
 
 

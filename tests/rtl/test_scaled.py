@@ -121,7 +121,7 @@ test_bad_input = bad_calls(
 @parametrize("halvings, per_cycle", [(8, 4), *later((8, 1), (8, 8), (12, 3))])
 def test_mod_halve(halvings, per_cycle):
     """x / 2^halvings modulo n, at most n for x below 2^halvings, in halvings / per_cycle cycles, at all
-    stages.
+    backends.
     """
     rows = [(x, n) for n in (1, 3, 7, 97, 127) for x in (0, 1, 2, n - 1, n, 2 * n, 255, 170) if x < 256]
     run = ran_alike(

@@ -15,7 +15,7 @@ from modexlab.rtl.mod_exp.systolic.systolic_mod_exp_ctrl import SystolicModExpCt
 from modexlab.rtl.sim.translation.translate import translate
 from modexlab.rtl.units.systolic.systolic_mont import SystolicMont
 
-from tests.harness import RTL_STAGES, agreed, any_odd, draws, one_now, parametrize, ran, refused, regress
+from tests.harness import RTL_BACKENDS, agreed, any_odd, draws, one_now, parametrize, ran, refused, regress
 from tests.tables import unsubtracted
 
 DESIGN = find("systolic-002")
@@ -24,12 +24,12 @@ SHAPES = [
 ]
 
 
-def run_products(unit, shape, rows, stage, stall=None):
+def run_products(unit, shape, rows, backend, stall=None):
     """Run all rows through a unit and check each response."""
     statics = [{"modulus": row.mod} for row in rows]
     if isinstance(unit, SystolicMont):
         statics = [static | {"n_prime": shape.inverse(static["modulus"])} for static in statics]
-    run = ran(unit, [row.request for row in rows], stage, statics=statics, stall=stall)
+    run = ran(unit, [row.request for row in rows], backend, statics=statics, stall=stall)
     for row, answer in zip(rows, run.responses, strict=True):
         assert row.right(answer, 1 << shape.wide), row
     return run
@@ -49,7 +49,7 @@ def test_systolic_products_at_every_level(shape):
         partial(SystolicMontCL, shape),
         partial(SystolicMont, shape),
         lambda unit, *where: run_products(unit, shape, rows, *where),
-        RTL_STAGES if shape is SHAPES[1] else ["native"],
+        RTL_BACKENDS if shape is SHAPES[1] else ["native"],
     )
     assert set(run.latencies) == {systolic_timing(shape).fixed}
 

@@ -1,8 +1,8 @@
 """Product units: those of the catalogue's designs, in many shapes, run the table of products at every level
-and stage.
+and backend.
 
 The units are found in the catalogue: the designs' parameters in all combinations of a few values, with a
-sample for each family. Values and cycles must be equal at all levels and stages.
+sample for each family. Values and cycles must be equal at all levels and backends.
 """
 
 import itertools
@@ -119,7 +119,7 @@ AS_THEY_ARE = parametrize("kind", [*kinds(also_shapes=False)])
 
 @KINDS
 def test_table_at_every_level_and_stage(kind):
-    """8 bits: the stamps of CL and of RTL at every stage are equal, with delays and stalls."""
+    """8 bits: the stamps of CL and of RTL with every backend are equal, with delays and stalls."""
     design, how = UNITS[kind]
     machine, rows = design.at(8, **how), table(design, 8)
     check_fl_products(rows, design.domain, 8)

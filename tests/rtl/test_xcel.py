@@ -1,4 +1,4 @@
-"""The accelerator protocol: the same programs at FL, over CL machines and in RTL at every stage."""
+"""The accelerator protocol: the same programs at FL, over CL machines and in RTL with every backend."""
 
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import find
@@ -9,7 +9,17 @@ from modexlab.fl.xcel import GIVEN, GO, MASK, XcelFL, words_of
 from modexlab.rtl.interfaces.xcel import Xcel
 from modexlab.rtl.sim import Stall, simulate
 
-from tests.harness import RTL_STAGES, any_word, draws, each_design, later, one_now, parametrize, ran, regress
+from tests.harness import (
+    RTL_BACKENDS,
+    any_word,
+    draws,
+    each_design,
+    later,
+    one_now,
+    parametrize,
+    ran,
+    regress,
+)
 from tests.programs import machine_of
 from tests.tables.keyed import KEYED, good, outcomes, result, wrong
 from tests.tables.mod_exp import PAPER_001
@@ -18,14 +28,14 @@ from tests.tables.xcel import programs
 DESIGN = find("mont")
 
 
-def run(component, machine, stage, stall=None):
+def run(component, machine, backend, stall=None):
     """The run of each program, after checking its responses."""
     runs = []
-    with simulate(component, stage) as simulation:
+    with simulate(component, backend) as simulation:
         for program in programs(machine.nbits, machine.given_of):
             runs.append(simulation.run(program.accesses, stall=stall))
             expected = XCEL.respond(machine.shape, machine.fl, program.accesses)
-            assert runs[-1].responses == expected, (program.name, stage)
+            assert runs[-1].responses == expected, (program.name, backend)
     return runs
 
 
@@ -45,8 +55,8 @@ def test_levels_and_stages(nbits, stall):
     """CL machine and RTL machine behind the adapter agree in every stamp."""
     machine = DESIGN.at(nbits)
     expected = run(Xcel(machine.shape, machine.cl), machine, "python", stall)
-    for stage in RTL_STAGES if nbits in (8, 40) else ("native",):
-        assert run(machine.wrapped(XCEL), machine, stage, stall) == expected, stage
+    for backend in RTL_BACKENDS if nbits in (8, 40) else ("native",):
+        assert run(machine.wrapped(XCEL), machine, backend, stall) == expected, backend
 
 
 @regress

@@ -24,6 +24,8 @@ def declare_queue(s, nbits):
 class RequestQueue(Component):
     """One-entry queue that accepts a message when it is empty."""
 
+    PARAMETERS = ("nbits",)
+
     def construct(s, nbits):
         declare_queue(s, nbits)
 
@@ -45,6 +47,8 @@ class RequestQueue(Component):
 
 class ResponseQueue(Component):
     """One-entry queue that accepts a message while its entry leaves, and clears entries that left."""
+
+    PARAMETERS = ("nbits",)
 
     def construct(s, nbits):
         declare_queue(s, nbits)

@@ -87,6 +87,7 @@ class ReadRegisters(Component):
 
         @update
         def read():
+            # countermeasure STATUS_ALONE: a result is read only with status 0
             s.valid @= s.done & (s.code == OK)
             s.rdata @= 0
             s.error @= 0

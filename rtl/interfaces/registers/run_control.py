@@ -79,6 +79,7 @@ class RunControl(Component):
     def add_controller(s):
         """The states, and the flags that remember a zeroise and a reset."""
 
+        # countermeasure RESET_OVERWRITE: reset and zeroise clear the operands and overwrite the machine
         @update_ff
         def control():
             if s.reset:

@@ -30,8 +30,9 @@ class WipingRequest(Component):
         s.request.mod //= s.modulus
         connect_fields(s.request, s.cleared, *dict(shape.request[3:]))
 
+        # countermeasure ZEROISE: an operation on constants overwrites the machine
         @update
-        def overwrite():  # in the place of zeros
+        def overwrite():
             s.exponent @= s.cleared.exp
             s.modulus @= s.cleared.mod
             if s.wiping:

@@ -130,6 +130,7 @@ class WriteRegisters(Component):
         def store():
             s.stores @= s.wen & ~s.busy & (s.is_operand != 0)
 
+        # countermeasure ZEROISE: zeros replace all operands
         @update_ff
         def data_of_access():
             if s.stores | s.clear:
@@ -166,6 +167,7 @@ class WriteRegisters(Component):
         def used():
             s.stale @= ~reduce_and(s.all_fresh) & ~s.public
 
+        # countermeasure FRESH_RANDOM: a start uses up the random numbers
         @update_ff
         def freshness():
             for i in range(count):

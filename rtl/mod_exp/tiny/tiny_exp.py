@@ -88,7 +88,7 @@ class TinyExp(Component):
         """The words of base, exponent and modulus."""
         request = s.istream.msg
         if in_place:
-            answer_stays(s, "istream__msg.mod")
+            answer_stays(s)  # software may write the next modulus while the answer is held
             return request.base, request.exp, request.mod
         answer_stays(s, "mod__word")
         # in latches if the cell library has some

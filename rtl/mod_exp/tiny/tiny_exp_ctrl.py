@@ -125,6 +125,7 @@ class TinyExpCtrl(Component):
         if full_scan:
             s.follows //= 1
 
+            # countermeasure ALWAYS_MULTIPLY: a 0 takes a product as well, which r does not take
             @update
             def take_some():
                 s.takes @= s.reduces & (s.exp_bit | ~s.multiplies)

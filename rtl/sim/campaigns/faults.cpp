@@ -64,7 +64,7 @@ class Driver : public SiteModel {
     // Part of the record of a cycle: a register, or all words of a memory.
     void keep(const char* scope, const char* name) {
         const Site site = find(scope, name);
-        kept.push_back({site.data, site.size * std::max(1, site.nelements)});
+        kept.push_back({site.data, site.size * site.nelements});
         kept_size += kept.back().size;
     }
 
@@ -187,7 +187,7 @@ class Driver : public SiteModel {
 // Verilator treats the flip after a response as a register, which starts with random bits like all others.
 API void sim_clear(Driver* sim, const char* scope, const char* name) {
     const Site site = sim->find(scope, name);
-    std::memset(site.data, 0, site.size * std::max(1, site.nelements));
+    std::memset(site.data, 0, site.size * site.nelements);
 }
 API void sim_flip(
     Driver* sim, const char* scope, const char* name, int32_t element, int32_t bit, int32_t stay, uint64_t cycle) {

@@ -32,7 +32,8 @@ from pymtl3 import Component
 from ..nativemodel import FINISHED, RUNNING, declare_functions
 from ..ports import Value
 from ..protocol import SimulationTimeout
-from .sites import POINTER, TEXT, Kind, Site, SiteModel
+from .observed import Kind
+from .sites import POINTER, TEXT, Site, SiteModel
 
 DRIVER = Path(__file__).with_name("faults.cpp")
 SLICE = 1 << 20  # cycles between checks for Ctrl-C

@@ -24,7 +24,7 @@ class Driver : public SiteModel {
     // One group after the other; the last contains all registers, and is the sum of the others.
     void watch(const char* scope, const char* name, int32_t group) {
         const Site site = find(scope, name);
-        places.push_back({site.data, site.size * std::max(1, site.nelements), group});
+        places.push_back({site.data, site.size * site.nelements, group});
         ngroups = std::max(ngroups, group + 2);
     }
 

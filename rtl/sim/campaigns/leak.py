@@ -98,9 +98,11 @@ class Watched(SiteModel):
                 pass
             done = self._lib.sim_done(sim)
         if outcome == UNEXPECTED:
-            raise UnexpectedResponse(f"response {done} at stage native answers no request")
+            raise UnexpectedResponse(f"response {done} with backend native answers no request")
         if outcome != FINISHED:
-            raise SimulationTimeout(f"no answer to operation {done} in {max_cycles} cycles at stage native")
+            raise SimulationTimeout(
+                f"no answer to operation {done} in {max_cycles} cycles with backend native"
+            )
         return Handshakes(accepted.tolist(), answered.tolist())
 
 
@@ -163,7 +165,7 @@ class Campaign(Closing):
             if progress is not None:
                 progress(self._lib.sim_done(self._sim))
         if outcome != FINISHED:
-            raise SimulationTimeout(f"no answer to an operation in {max_cycles} cycles at stage native")
+            raise SimulationTimeout(f"no answer to an operation in {max_cycles} cycles with backend native")
         return list(model._unpacked(responses)), lengths.tolist()
 
     def traces(self, requests: Sequence[Value], max_cycles: int) -> list[list[int]]:

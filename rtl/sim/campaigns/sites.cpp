@@ -1,6 +1,6 @@
 // A model whose registers are accessible from outside: the base of the drivers of faults.py and leak.py.
 //
-// The text of model.cpp precedes it. A site is found by the name of a public signal in Verilator; sites.py has made the signals of the
+// The text of model.cpp precedes it. A site is found by the name of a public signal in Verilator; observed.py has made the signals of the
 // design public.
 
 #include "verilated_sym_props.h"
@@ -12,12 +12,15 @@
 
 namespace {
 
+constexpr int DIMENSIONS = 8;  // of an array, at most; as in sites.py
+
 // Bits of a public signal, or of one of its elements.
 struct Site {
     uint8_t* data = nullptr;
     int nbits = 0;
-    int nelements = 0;  // 0: not an array
+    int nelements = 1;
     std::size_t size = 0;
+    std::vector<int> sizes;  // of an array, by dimension
 
     uint8_t* element(int at) const { return data + at * size; }
 };
@@ -33,9 +36,12 @@ class SiteModel : public Model {
         const VerilatedScope* const found = context.scopeFind(scope);
         VerilatedVar* const var = found ? found->varFind(name) : nullptr;
         if (!var) return {};
-        Site site{static_cast<uint8_t*>(var->datap()), static_cast<int>(var->entBits()), 0, 0};
+        Site site{static_cast<uint8_t*>(var->datap()), static_cast<int>(var->entBits())};
         site.size = words_of_bits(site.nbits);
-        if (var->udims()) site.nelements = std::abs(var->left(1) - var->right(1)) + 1;
+        for (int dimension = 1; dimension <= var->udims(); dimension++) {
+            site.sizes.push_back(var->elements(dimension));
+            site.nelements *= site.sizes.back();
+        }
         return site;
     }
 
@@ -86,9 +92,10 @@ class SiteModel : public Model {
 
 }  // namespace
 
-// The width of a site, or 0 if it does not exist, and its number of elements (0: not an array).
-API int32_t sim_site(SiteModel* sim, const char* scope, const char* name, int32_t* nelements) {
+// The width of a site, or 0 if it does not exist, and the size of each dimension of an array, followed by zeros.
+API int32_t sim_site(SiteModel* sim, const char* scope, const char* name, int32_t* sizes) {
     const Site site = sim->find(scope, name);
-    *nelements = site.nelements;
+    if (site.sizes.size() > DIMENSIONS) return 0;
+    std::fill_n(std::copy(site.sizes.begin(), site.sizes.end(), sizes), DIMENSIONS - site.sizes.size(), 0);
     return site.nbits;
 }

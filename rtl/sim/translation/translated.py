@@ -1,8 +1,8 @@
 """Cached translation of a component: its Verilog, digests, and the ports that a driver needs.
 
-PyMTL3 takes longer to elaborate and translate a machine than the native stage to run it. An entry is found by
-the recipe of the component (component_digest.py), and by the sources of all that the recipe leads to and of
-what translates it.
+PyMTL3 takes longer to elaborate and translate a machine than the native backend to run it. An entry is found
+by the recipe of the component (component_digest.py), and by the sources of all that the recipe leads to and
+of the translator.
 """
 
 import functools
@@ -13,11 +13,12 @@ from typing import Any
 
 from pymtl3 import Component
 
+from ...verilog.translate import text
 from .. import cache, interrupt, sources
 from ..base import claim
 from ..verilog_digests import Digests
 from .component_digest import LIBRARY, Recipe, recipe, recipe_of
-from .translate import Readable, translate
+from .translate import translate, tree_of
 
 MODULE = __name__.partition(".")[2]
 
@@ -56,6 +57,13 @@ def translated(component: Component, read: Callable[[Component], Any]) -> tuple[
     return pickle.loads(_stored(entry_name(component, read), lambda: pickle.dumps(_made(component, read))))
 
 
+def computed(component: Component, compute: Callable[[Component], Any]) -> Any:
+    """The result of a function of the elaborated component, from the cache if it is there."""
+    claim(component)
+    name = _entry("computed", component, compute)
+    return pickle.loads(_stored(name, lambda: pickle.dumps(_elaborated(component, compute))))
+
+
 def entry_name(component: Component, read: Callable[[Component], Any]) -> str | None:
     """The name in the cache; None for components from outside this package's files."""
     return _entry("verilog", component, read)
@@ -77,12 +85,17 @@ def _entry(kind: str, component: Component, *more: Any) -> str | None:
 @functools.cache
 def _translator() -> Recipe | None:
     """The translator that this process has loaded, even if its sources have changed since."""
-    return recipe_of(Readable)
+    return recipe_of(tree_of, text)
+
+
+@interrupt.kept()
+def _elaborated(component: Component, compute: Callable[[Component], Any]) -> Any:
+    if not component._dsl.constructed:
+        component.elaborate()
+    return compute(component)
 
 
 @interrupt.kept()
 def _made(component: Component, read: Callable[[Component], Any]) -> tuple[str, Any]:
-    if not component._dsl.constructed:
-        component.elaborate()
-    found = read(component)
+    found = _elaborated(component, read)
     return translate(component), found

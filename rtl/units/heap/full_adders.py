@@ -11,6 +11,8 @@ from pymtl3 import *
 class FullAdders(Component):
     """Independent full adders, one per bit: sum + 2 * carry = v + w + x."""
 
+    PARAMETERS = ("count",)
+
     def construct(s, count):
         s.v = InPort(count)
         s.w = InPort(count)
@@ -26,6 +28,8 @@ class FullAdders(Component):
 
 class FullAddersLevel(Component):
     """Rows of full adders on complements: ~sum + ~carry = ~v + ~w + ~x modulo 2^columns in each row."""
+
+    PARAMETERS = ("count", "columns")
 
     def construct(s, count, columns):
         LOWEST = mk_bits(columns)(1)

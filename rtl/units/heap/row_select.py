@@ -13,6 +13,8 @@ from pymtl3 import *
 class RowSelect(Component):
     """Rows that are each one of up to three multiples, or 0, by one AND-OR-invert gate per bit."""
 
+    PARAMETERS = ("nbits",)
+
     def construct(s, nrows, nbits):
         s.x = InPort(nbits)
         s.y = InPort(nbits)

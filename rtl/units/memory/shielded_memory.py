@@ -37,6 +37,7 @@ class ShieldedMemory(Component):
                 "OneWordIsWritten": f"({taking} & ({taking} - 1)) == 0",
             }
 
+        # countermeasure SHIELDED_MEMORY: gates keep words that are not read from switching
         @update
         def choose():
             s.data @= 0

@@ -82,6 +82,7 @@ class Pkcs1Unpad(Component):
             s.istream.rdy @= s.st == IDLE
             s.ostream.val @= s.st == DONE
 
+        # countermeasure UNPADDING_TIME: all encodings pass the same states
         @update_ff
         def control():
             if s.reset:

@@ -70,7 +70,7 @@ class DigitProcessor(Component):
                 s.from_u @= 0
 
         @update_ff
-        def follows():
+        def registers():
             if s.reset:
                 s.adds <<= 0
             else:

@@ -5,19 +5,23 @@ permanently. Without the check the same faults let wrong results out. A machine 
 nothing, and it is counted. `pytest -s` prints the numbers.
 """
 
+import re
 from collections import Counter
 from random import Random
 
 from modexlab.fl.status import Status
 from modexlab.rtl.sim import translate
 from modexlab.rtl.sim.campaigns.faults import Effect, Fault, Faulted, faults_of, judged
-from modexlab.rtl.sim.campaigns.sites import PUBLIC, Kind, prepare
+from modexlab.rtl.sim.campaigns.observed import FLIP, INSTS, PUBLIC, Kind, observed
+from modexlab.rtl.sim.translation.module_files import module_files
+from modexlab.rtl.sim.translation.translate import tree_of
+from modexlab.rtl.verilog.translate import text
 
 from tests.harness import each_design, one_now, parametrize, ran, refused, regress
 from tests.programs import EVERYTHING, changed, machine_of
 from tests.tables.keyed import good
 
-RESIDUES = ("dpath.r.residue", "dpath.b.residue", "dpath.s.residue", "dpath.mod")
+RESIDUES = ("dpath.r.value__out", "dpath.b.value__out", "dpath.s.value__out", "dpath.mod")
 MOST_CYCLES = 1_000_000
 
 
@@ -171,20 +175,20 @@ def test_what_can_flip():
     model = Faulted(machine.rtl())
     program = machine.programmed.program
     found = {register.path: register.nbits for register in model.registers}
-    assert found["dpath.r.residue"] == found["dpath.memory.words[0]"] == 16
+    assert found["dpath.r.value__out"] == found["dpath.memory.words[0]"] == 16
     assert found["units__0.state"] == 17 and found["ctrl.status"] == 4
     assert 1 << found["ctrl.pc"] >= len(program.words)
     assert {table.path.split(".")[0] for table in model.tables} == {"ctrl"}
     rom = {f"ctrl.rom.insts[{at}]" for at in range(len(program.words))}
     assert rom <= {table.path for table in model.tables}
     assert {answer.path for answer in model.answers} == {"units__0__ostream__msg", "setup__ostream__msg"}
-    assert model.site("dpath.r.residue").kind is Kind.REGISTER
+    assert model.site("dpath.r.value__out").kind is Kind.REGISTER
     with refused(r"no register, table or answer 'dpath\.q'"):
         model.site("dpath.q")
 
 
 def test_a_model_without_faults_is_the_machine():
-    """The same responses in the same cycles as at stage native."""
+    """The same responses in the same cycles as with backend native."""
     target = Attacked("mont-keyed", 16, **FITTED)
     for request in target.requests[:3]:
         made = ran(target.machine.rtl(), [request])
@@ -221,12 +225,27 @@ def test_the_time_of_a_fault(name, tells):
     assert (len(set(run.latencies)) > 1) == tells, run.latencies
 
 
+CLOCKED = re.compile(r"^  always_ff .*?^  end$", re.MULTILINE | re.DOTALL)
+WRITTEN = re.compile(r"^ *(\w+)(?:\[[^\n]*?\]|\.\w+)* <= ", re.MULTILINE)
+MARKED = re.compile(rf"(\w+)(?: \[\d+\])* {re.escape(PUBLIC)}")
+
+
 @each_design("tiny-ct")
 def test_registers_of_all_designs(design):
-    """The declaration of every name that a clocked block writes is found, once; also that of a latch."""
-    verilog, modules = prepare(translate(design.at(16).rtl()))
-    marked = sum(len(module.sites) for module in modules.values())
-    assert verilog.count(PUBLIC) == marked > 4
+    """Every name that a clocked block of the text writes is public, also that of a latch."""
+    component = design.at(16).rtl()
+    component.elaborate()
+    tree = tree_of(component)
+    public, signals = observed(tree, flips=True)
+    found = 0
+    for module in module_files(text(public)).values():
+        written = {name for block in CLOCKED.findall(module) for name in WRITTEN.findall(block)}
+        marked = MARKED.findall(module)
+        assert module.count(PUBLIC) == len(marked) == len({*marked})
+        assert {name for name in marked if not name.endswith(FLIP) and name != INSTS} == written
+        found += len(written)
+    assert len(signals) >= found > 4
+    assert text(tree) == translate(design.at(16).rtl())
 
 
 def test_judged():

@@ -1,4 +1,4 @@
-"""Small components for the tests of rtl/sim, one for each difference between stages; another process."""
+"""Small components for the tests of rtl/sim, one for each difference between backends; another process."""
 
 import os
 import subprocess
@@ -52,6 +52,45 @@ class Pass(Component):
     def construct(s, nbits):
         streams_of_words(s, nbits)
         s.istream //= s.ostream
+
+
+class Offset(Component):
+    """x = a + c, y = b + c"""
+
+    def construct(s, nbits):
+        s.a = InPort(nbits)
+        s.b = InPort(nbits)
+        s.c = InPort(nbits)
+        s.x = OutPort(nbits)
+        s.y = OutPort(nbits)
+
+        @update
+        def add():
+            s.x @= s.a + s.c
+            s.y @= s.b + s.c
+
+
+class Exchange(Component):
+    """{a, b} -> {b, a}, combinational: signals have the names of the ports to which they do not belong."""
+
+    def construct(s, nbits):
+        Req = mk_product_req(nbits)
+        declare_streams(s, Req, Req)
+        s.a = Wire(nbits)
+        s.b = Wire(nbits)
+        s.offset = Offset(nbits)
+        s.offset.a //= s.b
+        s.offset.b //= s.a
+        s.offset.c //= 0
+        s.ostream.msg.a //= s.offset.x
+        s.ostream.msg.b //= s.offset.y
+        s.ostream.val //= s.istream.val
+        s.istream.rdy //= s.ostream.rdy
+
+        @update
+        def inverted():
+            s.a @= ~s.istream.msg.a
+            s.b @= ~s.istream.msg.b
 
 
 class Add(Component):

@@ -2,7 +2,7 @@
 
 A design is a list of parts of random classes, next to each other in a component `Top` whose ports are two
 vectors: `in_` has the inputs of all parts, `out` their outputs. A part has combinational outputs, registers,
-a list of ports in a loop, a message with fields, a state machine, or a list of instances of other classes.
+a list of ports in a loop, a message with fields, a state machine, or instances of other classes.
 """
 
 from dataclasses import dataclass, field
@@ -281,6 +281,30 @@ def instances(draw, source):
 
 
 @st.composite
+def crossed(draw, source):
+    """An instance whose ports have the names of other signals outside; some of its inputs are constants."""
+    width, names = draw(WIDTHS), ("p", "t", "r")  # of no other kind of part
+    inner = Source(f"{source.name}Crossed")
+    for name in names:
+        inner.input(name, width)
+    operand = st.sampled_from([f"s.{name}" for name in names])
+    for name in ("u", "v"):
+        inner.output(name, width)
+        more = f" {draw(st.sampled_from('+-|^&'))} {draw(operand)}" if draw(st.integers(0, 3)) == 0 else ""
+        inner.add("", "@update", f"def make_{name}():", f"    s.{name} @= {draw(operand)}{more}", "")
+    source.before.append(inner.text)
+    source.add(f"s.crossed = {inner.name}()", *(f"s.{name} = Wire({width})" for name in names))
+    for name in names:
+        value = draw(expression(source, width, 1, constant=False))
+        source.add("", "@update", f"def make_{name}():", f"    s.{name} @= {value}", "")
+        pin = draw(st.sampled_from([*(f"s.{other}" for other in names), "0", str((1 << width) - 1)]))
+        source.add(f"s.crossed.{name} //= {pin}")
+    for name in ("u", "v"):
+        source.output(name, width)
+        source.add(f"s.crossed.{name} //= s.{name}")
+
+
+@st.composite
 def nested(draw, source):
     """Words of a vector in a loop, with a choice in it, and values under names of the block alone."""
     width, size = draw(st.integers(1, 9)), draw(st.integers(2, 5))
@@ -344,7 +368,19 @@ def parameters(draw, source):
     source.add("s.other.x //= s.sized[0].z", "s.z_other //= s.other.z")
 
 
-PARTS = (combinational, register, looped, moving, message, machine, instances, nested, memory, parameters)
+PARTS = (
+    combinational,
+    register,
+    looped,
+    moving,
+    message,
+    machine,
+    instances,
+    crossed,
+    nested,
+    memory,
+    parameters,
+)
 
 
 @st.composite

@@ -40,31 +40,31 @@ def entries(directory):
     return [path for path in directory.iterdir() if path.is_file() and not path.name.startswith(SHARED)]
 
 
-def run(stage="native"):
-    return ran(AddMod(8), REQUESTS, stage, statics=STATICS).responses
+def run(backend="native"):
+    return ran(AddMod(8), REQUESTS, backend, statics=STATICS).responses
 
 
-@parametrize("stage", one_now(["verilog", "native"], "native"))
-def test_second_build_is_found_and_nothing_else_is_left(own_cache, stage):
-    assert run(stage) == EXPECTED
+@parametrize("backend", one_now(["verilog", "native"], "native"))
+def test_second_build_is_found_and_nothing_else_is_left(own_cache, backend):
+    assert run(backend) == EXPECTED
     (entry,) = entries(own_cache)
     before = entry.stat()
-    assert run(stage) == EXPECTED
+    assert run(backend) == EXPECTED
     assert os.path.samestat(entry.stat(), before) and entry.stat().st_mtime_ns == before.st_mtime_ns
     assert not list(own_cache.glob("build-*"))
     assert not list(Path.cwd().iterdir())
 
 
-@parametrize("stage", one_now(["verilog", "native"], "native"))
+@parametrize("backend", one_now(["verilog", "native"], "native"))
 @parametrize("damage", one_now(["empty", "half of it", "a bit"], "a bit"))
-def test_damaged_entry_is_built_again(own_cache, stage, damage):
-    assert run(stage) == EXPECTED
+def test_damaged_entry_is_built_again(own_cache, backend, damage):
+    assert run(backend) == EXPECTED
     (entry,) = entries(own_cache)
     whole = entry.read_bytes()
     damaged = {"empty": b"", "half of it": whole[: len(whole) // 2]}
     entry.unlink()  # not overwritten, as this process has loaded it
     entry.write_bytes(damaged.get(damage, whole[:100] + bytes([whole[100] ^ 1]) + whole[101:]))
-    assert run(stage) == EXPECTED
+    assert run(backend) == EXPECTED
     assert len(entry.read_bytes()) == len(whole)
 
 
@@ -155,14 +155,14 @@ def test_tool_that_finds_the_disk_full(own_cache, compiler):
         simulate(AddMod(8))
 
 
-@parametrize("stage", ["verilog", "native"])
-def test_compiler_that_fails(own_cache, compiler, stage):
+@parametrize("backend", ["verilog", "native"])
+def test_compiler_that_fails(own_cache, compiler, backend):
     compiler("#!/bin/sh\necho 'sorry'; exit 3\n")
     with refused(r"cxx failed \(3\): sorry; set CXX to a compiler for C\+\+17 that works"):
-        simulate(AddMod(8), stage)
+        simulate(AddMod(8), backend)
     compiler("#!/nowhere/sh\n")
     with refused(r"cxx cannot be run: No such file or directory; set CXX"):
-        simulate(AddMod(8), stage)
+        simulate(AddMod(8), backend)
     assert not entries(own_cache)
     assert not list(own_cache.glob("build-*"))
 

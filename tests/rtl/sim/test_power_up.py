@@ -1,5 +1,5 @@
-"""Registers that start with random bits: reset must be effective in the harness at every stage and in every
-design.
+"""Registers that start with random bits: reset must be effective in the harness with every backend and in
+every design.
 """
 
 import pytest

@@ -132,8 +132,8 @@ def differs(drawn, seed, directory):
     Top = loaded(source, directory)
     inputs = [Random(seed + t).getrandbits(into) for t in range(CYCLES)]
     outputs = simulated(Top(), inputs)
-    exported = translate(Top(), "top", unique=True, exported=True)
-    (directory / "bench.sv").write_text(bench(exported, inputs, outputs, into, out))
+    text = translate(Top(), "top", unique=True)
+    (directory / "bench.sv").write_text(bench(text, inputs, outputs, into, out))
     found = {name: run(directory) for name, run in SIMULATORS.items()}
     return {name: cycle for name, cycle in found.items() if cycle}
 

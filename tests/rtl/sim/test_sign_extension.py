@@ -1,4 +1,4 @@
-"""Sign extension of every form of expression is the same in Python, in both Verilog texts, and in Yosys."""
+"""Sign extension of every form of expression is the same in Python, in Verilog, and in Yosys."""
 
 import random
 
@@ -184,16 +184,11 @@ def test_every_form(nbits, wide):
     requests = requests_of(nbits)
     right = [expected(request, nbits, wide, True) for request in requests]
     assert ran_alike(lambda: Signs(nbits, wide, True), requests).responses == right
-    exported = as_component(translate(Signs(nbits, wide, True), "Signs", exported=True), nbits, wide, True)
-    assert ran(exported, requests).responses == right
 
 
-@parametrize(
-    "nbits, wide, exported",
-    [(7, 18, False), *later((7, 18, True), (2, 40, False), (33, 70, False), (33, 70, True))],
-)
-def test_yosys_reads_the_same(tmp_path, nbits, wide, exported):
-    (tmp_path / "in.sv").write_text(translate(Signs(nbits, wide, False), "Signs", exported=exported))
+@parametrize("nbits, wide", [(7, 18), *later((2, 40), (33, 70))])
+def test_yosys_reads_the_same(tmp_path, nbits, wide):
+    (tmp_path / "in.sv").write_text(translate(Signs(nbits, wide, False), "Signs"))
     script = "read_verilog -sv in.sv\nhierarchy -top Signs\nproc\nflatten\nwrite_verilog -noattr out.v\n"
     yosys.run("same", script, tmp_path)
     requests = requests_of(nbits)

@@ -39,6 +39,9 @@ def house(tmp_path, monkeypatch):
 
 def forget():
     sources.imports.cache_clear()
+    sources._files_of_one.cache_clear()
+    sources._files_of_one.cache_clear()
+    sources._name.cache_clear()
     sources.digest.cache_clear()
 
 

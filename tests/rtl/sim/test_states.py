@@ -100,16 +100,17 @@ def test_verilog_has_an_enumeration_and_cases():
     text = translate(Counter(True))
     lint(text)
     assert re.findall(r"^    ([A-Z]+ = 2'd\d)", text, re.M) == ["IDLE = 2'd0", "DETOUR = 2'd1", "DONE = 2'd3"]
-    assert "  state_t st;" in text and "localparam" not in text
-    assert "DETOUR, DONE: out = 2'd1;" in text
+    assert "  state_e st;" in text and "localparam" not in text and "unique case (st)" in text
+    assert "assign out = ((st == DETOUR) | (st == DONE)) ? 2'd1 : (st == IDLE) ? 2'd2 : 2'd0;" in text
 
 
 def test_state_that_cannot_be_is_not_written():
     text = translate(Counter(False))
     lint(text)
     assert "DETOUR" not in text and "steady" not in text
-    assert "if (go) begin\n          next_st = DONE;" in text
-    assert text.count("unique case (st)") == 2 and "default: ;" in text
+    assert "if (go) begin\n          next_st = DONE;" in text and "DONE: next_st = IDLE;" in text
+    assert "unique case (st)" in text and "default: ;" in text
+    assert "assign out = (st == DONE) ? 2'd1 : (st == IDLE) ? 2'd2 : 2'd0;" in text
 
 
 def test_machine_has_no_states_as_numbers():

@@ -10,11 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
-from modexlab.rtl.sim import toolchain
+from modexlab.rtl.sim import toolchain, translate
+from modexlab.rtl.sim.build import VERILATE
 from modexlab.rtl.sim.toolchain import QUESTION, TOOL, ToolError, ToolTimeout, run, running
 
 from tests.harness import parametrize, refused
 from tests.paths import ROOT
+from tests.programs import machine_of
 
 ROOMS = ("fl", "rtl", "cl", "proc", "flow", "eval")
 # each writes its process number to a file of its own, and sleeps
@@ -121,3 +123,13 @@ def test_every_tool_runs_within_a_limit():
         and called.value.id in ("subprocess", "os")
     }
     assert found == {"rtl/sim/toolchain.py"}
+
+
+def test_verilator_takes_wide_multiplexers(tmp_path):
+    """With V3Gate, Verilator 5.48 ends with an internal error at a multiplexer of this machine."""
+    machine = machine_of("mont-keyed", 128, crt=True)
+    (tmp_path / "design.sv").write_text(translate(machine.rtl(), "top"))
+    toolchain.verilator([*VERILATE, "--top-module", "top", "design.sv"], cwd=tmp_path)
+    without = [option for option in VERILATE if option != "-fno-gate"]
+    with pytest.raises(ToolError, match="Internal Error"):
+        toolchain.verilator([*without, "--top-module", "top", "design.sv"], cwd=tmp_path)

@@ -4,11 +4,10 @@ import re
 
 import pytest
 from modexlab.eval.designs.catalogue import find
+from modexlab.fl.errors import BadInput
 from modexlab.flow.netlist import yosys
 from modexlab.rtl.messages import declare_streams
 from modexlab.rtl.sim import ToolError, lint, simulate, translate
-from modexlab.rtl.sim.translation.unused_bits import silence
-from modexlab.rtl.sim.translation.verilog_format import layout
 from modexlab.rtl.units.cond_sub import CondSub
 from pymtl3 import (
     Bits4,
@@ -45,13 +44,24 @@ from tests.rtl.sim.examples import (
 )
 
 
+class Invert(Component):
+    """Has the ports of Add."""
+
+    def construct(s, nbits, k):
+        s.a, s.b, s.out = InPort(nbits), InPort(nbits), OutPort(nbits)
+
+        @update
+        def invert():
+            s.out @= ~s.a
+
+
 class Inner(Component):
     """A component with parameters of all kinds."""
 
     def construct(s, nbits, kind, mk=None, scale=1):
         s.a = InPort(nbits)
         s.out = OutPort(nbits)
-        s.leaf = Add(nbits, scale)
+        s.leaf = (mk or Add)(nbits, scale)
         s.leaf.a //= s.a
         s.leaf.b //= 0
         s.out //= s.leaf.out
@@ -63,10 +73,10 @@ class Outer(Component):
         s.out = OutPort(8)
         s.parts = [
             Inner(8, "plain"),
-            Inner(8, "with-dash"),
-            Inner(8, "with dash"),  # the same name as the previous one
-            Inner(8, "a" * 80),
-            Inner(8, "plain", lambda: 1),
+            Inner(8, "with-dash"),  # equal to the first one
+            Inner(8, "with-dash", scale=2),
+            Inner(8, "with dash", lambda *given: Invert(*given), scale=2),  # would have the name of the third
+            Inner(8, "a" * 80, scale=4),
             Inner(8, "plain", scale=3),
         ]
         for i, part in enumerate(s.parts):
@@ -110,7 +120,7 @@ class Mixed(Component):
 
         @update
         def low():
-            s.LIMIT @= s.a
+            s.LIMIT @= ~s.a
             s.low @= ODD
             if s.a < LIMIT:
                 s.low @= s.LIMIT
@@ -151,36 +161,38 @@ def test_clean_under_lint_and_free_of_noise(name):
 @pytest.fixture
 def unmerged(monkeypatch):
     """Modules before those that differ only by numbers are merged."""
-    monkeypatch.setattr("modexlab.rtl.sim.translation.translate.merged", lambda text, _: text)
+    monkeypatch.setattr("modexlab.rtl.verilog.translate.with_parameters", lambda design: design)
 
 
-@pytest.mark.usefixtures("unmerged")
 def test_names_of_modules():
+    """A module has the name of its class, with the arguments in which modules of the class differ."""
     assert modules(translate(AddMod(32))) == ["Add", "AddMod"]
     assert modules(translate(AddMod(32), "my_top")) == ["Add", "my_top"]
-    assert modules(translate(AddMod(32), "Add")) == ["Add_0", "Add"]
-    assert modules(translate(Chain(8, 3))) == ["Add_0", "Add_1", "Add_2", "Chain"]
+    assert modules(translate(AddMod(32), "Add")) == ["AddModAdd", "Add"]
+    assert modules(translate(Chain(8, 3))) == ["Add_2", "Add_1", "Chain"]
     assert modules(translate(Outer())) == [
-        "Add_1",
-        "Inner_plain_1",
-        "Inner_with_dash_1",
-        "Inner_2",
-        "Inner_3",
-        "Inner_4",
         "Add_3",
         "Inner_plain_3",
+        "Add_4",
+        "Inner_3",
+        "Invert",
+        "Inner_2",
+        "Add_2",
+        "Inner_with_dash_2",
+        "Add_1",
+        "Inner_plain_1",
         "Outer",
     ]
 
 
-def test_modules_that_differ_by_numbers_are_one():
-    """Merging works through the hierarchy: a parameter of a parent is passed on to its instances."""
+def test_modules_that_differ_by_declared_arguments_are_one(monkeypatch):
+    """Their instances give the arguments as parameters."""
+    monkeypatch.setattr(Add, "PARAMETERS", ("k",), raising=False)
     verilog = translate(Outer())
     lint(verilog)
-    assert modules(verilog) == ["Add", "Inner", "Outer"]
-    assert "module Inner #(\n  parameter int SCALE = 3\n) (" in verilog
-    assert verilog.count("  Inner #(.SCALE(1)) parts__") == 5
-    assert verilog.count("  Add #(.K(SCALE)) leaf (") == 1
+    assert modules(verilog).count("Add") == 1
+    assert "// Add: out = a + b + k\nmodule Add #(\n  parameter int K = 1\n) (" in verilog
+    assert re.findall(r"^  Add #\(\.K\((\d)\)\) leaf \($", verilog, re.MULTILINE) == ["1", "2", "4", "3"]
 
 
 @parametrize(
@@ -196,24 +208,25 @@ def test_no_two_modules_are_equal_up_to_their_numbers(name, nbits):
     assert name in ("mont", "ssmm") or "parameter int" in verilog
 
 
-def test_exported_modules_of_one_element_merge_and_the_others_follow_their_owner():
-    names = modules(text_of("fold", 32, exported=True))
+def test_modules_of_one_element_merge_and_the_others_follow_their_owner():
+    names = modules(text_of("fold", 32))
     assert {"FullAddersLevel", "PrefixLevel", "ProductPairBitHeap", "RowFoldBitHeap"} <= {*names}
     assert not re.search(r"\d", "".join(names))
 
 
-@pytest.mark.usefixtures("unmerged")
-def test_parameters_stand_above_each_module():
+def test_arguments_stand_above_each_module():
+    """Modules that are one have above them what is common to all."""
     verilog = translate(Outer())
-    inner = "// Inner: a component with parameters of all kinds\n// nbits = 8, kind = "
-    assert f"{inner}with-dash, scale = 1\nmodule Inner_with_dash_1 (\n" in verilog
-    assert f"{inner}plain, scale = 3\nmodule Inner_plain_3 (\n" in verilog
+    inner = "// Inner: a component with parameters of all kinds"
+    assert f"{inner}; nbits = 8, kind = with-dash, scale = 2\nmodule Inner_with_dash_2 (\n" in verilog
+    assert f"{inner}; nbits = 8, kind = plain, scale = 3\nmodule Inner_plain_3 (\n" in verilog
+    assert f"{inner}\nmodule Inner_plain_1 (\n" in verilog
     assert "0x" not in verilog  # no addresses of functions
 
 
 def test_combinational_modules_have_no_clock_and_structs_short_names():
     verilog = translate(AddMod(32))
-    assert "} ProductReq_32;" in verilog
+    assert "} product_req_32_t;" in verilog
     top, adder = verilog.split("endmodule")[:2]
     assert "clk" not in adder and "reset" not in adder and "adder__clk" not in top
     assert "input  logic clk," in top
@@ -237,13 +250,13 @@ def test_comments_say_all_parameters_in_words():
 def test_ports_in_the_order_of_a_reader():
     verilog = text_of("mont", 32)
     ports = {
-        module: re.findall(r"^  (?:in|out)put .*?(\w+),?$", text, re.MULTILINE)
+        module: re.findall(r"^  (?:in|out)put [^/]*?(\w+),?(?:  //.*)?$", text, re.MULTILINE)
         for module, text in re.findall(r"^module (\w+) \(\n(.*?)\n\);", verilog, re.MULTILINE | re.DOTALL)
     }
-    streams = [f"{stream}__{port}" for stream in ("istream", "ostream") for port in ("msg", "rdy", "val")]
+    streams = [f"{stream}__{port}" for stream in ("istream", "ostream") for port in ("msg", "val", "rdy")]
     assert ports["ModExp"] == ["clk", "reset", *streams]
     ctrl = ports["ModExpCtrl"]
-    assert ctrl[:4] == ["clk", "reset", "istream_rdy", "istream_val"]
+    assert ctrl[:5] == ["clk", "reset", "istream_val", "istream_rdy", "in_status"]
     assert ctrl.index("in_status") < ctrl.index("out_status") < ctrl.index("req_val")
 
 
@@ -253,11 +266,13 @@ def test_two_designs_in_one_project():
         text_of(name, nbits, f"{name}_{nbits}", unique=True)
         for name, nbits in (("mont", 8), ("mont", 16), ("naive", 8))
     ]
-    names = [name for text in unique for name in modules(text) + re.findall(r"^} (\w+);", text, re.MULTILINE)]
+    packages = r"^package (\w+);"
+    names = [name for text in unique for name in modules(text) + re.findall(packages, text, re.MULTILINE)]
     assert len(set(names)) == len(names)
-    assert {"mont_8", "mont_8_ModExpCtrl", "mont_16_ModExpCtrl", "naive_8_ModExpReq_8"} <= set(names)
+    assert {"mont_8", "mont_8_ModExpCtrl", "mont_16_ModExpCtrl", "naive_8_pkg"} <= set(names)
     lint_several(*unique)
-    with pytest.raises(ToolError, match=r"MODDUP|Duplicate declaration"):
+    # files of the same names: a module of one design is taken for that of the other
+    with pytest.raises(ToolError, match=r"MODDUP|Pin not found"):
         lint_several(text_of("mont", 8, "one"), text_of("naive", 8, "two"))
 
 
@@ -275,57 +290,55 @@ def lint_several(*texts):
     lint("".join(texts), "-Wno-MULTITOP")
 
 
-def test_what_is_read_in_part_before_an_assignment():
-    """The index of a pin is not mistaken for that of the target on the next line."""
-    wide, pin = "  logic [3:0] wide;\n", "  Inner one\n  (\n    .i( wide[2:0] )\n  );\n\n"
-    text = f"module top\n(\n  output logic [3:0] b\n);\n{wide}\n{pin}  assign b[3:0] = 4'd0;\nendmodule"
-    silenced = silence(text, {"Inner": {"i": "input"}}, {}, {})
-    assert "  logic unused;  // some bits are not read: wide\n  assign unused = ^{ wide };\n" in silenced
-
-
-def test_lint_is_silenced_where_there_is_a_reason_and_nowhere_else():
+def test_lint_is_silenced_where_there_is_a_reason():
     verilog = translate(Wasteful(False))
     lint(verilog)
     reasons = dict(re.findall(r"^  // (.*): (.*)$", verilog, re.MULTILINE))
     assert reasons == {
         "every top module has it": "clk, reset",
         "kept for a later version": "mode",
-        "some bits are not read": "istream__msg, sum",
+        "nothing reads these bits": "istream__msg.b, sum[0]",
     }
-    assert "assign unused = ^{clk, reset, istream__msg, sum, mode};" in verilog
+    assert "wire unused = ^{clk, reset, istream__msg.b, sum[0], mode};" in verilog
     assert "verilator lint_off UNUSED" not in verilog
-    assert re.search(r"\.istream__rdy\(unused_\w+\)", verilog)
-    with pytest.raises(ToolError, match=r"Signal is not used: 'dead'"):
-        lint(translate(Wasteful(True)))
+    assert "istream__rdy" not in verilog[verilog.index("module Pass") :]  # an output without readers
+    assert "dead;" not in translate(Wasteful(True))  # a signal without readers
     assert simulate(Wasteful(True), "verilog").run([(5, 0)]).responses == [3]
 
 
 def test_a_row_is_a_loop_if_every_pin_follows_the_index():
     """Chains in both directions become loops; a chain with registers in between does not."""
     up = translate(find("mont").at(32).multiplier())
-    assert "begin : steps\n    AddRedKoc unit (" in up
-    assert ".out(steps__state[i + 1])" in up and ".state(steps__state[i])" in up
+    assert re.search(r"begin : gen_steps  //.*\n    AddRedKoc unit \($", up, re.MULTILINE)
+    assert ".out(steps__out[i + 1])" in up and ".state(steps__out[i])" in up
     down = text_of("systolic", 64)
-    assert ".low(general_pes__a[i])" in down and ".a(general_pes__a[i + 1])" in down
+    assert ".low(result[i + 1])" in down and ".a(result[i + 2])" in down
     parted = translate(find("mont-001").at(32).multiplier())
-    assert "begin : steps" not in parted and " steps__1 (" in parted
+    assert "gen_steps" not in parted and " steps__1 (" in parted
 
 
 def test_short_names_mean_the_same():
     verilog = translate(Mixed())
-    assert "localparam logic [7:0] LIMIT_at_low = 8'd200;" in verilog
     assert verilog.count("localparam logic [7:0] ODD = 8'd85;") == 1
     assert "begin : block_high\n" in verilog
-    assert "assign low = (istream__msg < LIMIT_at_low) ? istream__msg : ODD;" in verilog
+    assert "assign low = (istream__msg < 8'd200) ? LIMIT : ODD;" in verilog
     ran_alike(Mixed, range(256))
 
 
+class Reversal(Component):
+    """The bits of a in the opposite order."""
+
+    def construct(s):
+        s.a, s.out = InPort(200), OutPort(200)
+        for i in range(200):
+            s.out[i] //= s.a[199 - i]
+
+
 def test_a_long_concatenation_is_broken():
-    """The Verilog of a package is. Measured text stays whole, because digests depend on its line breaks."""
-    line = f"  assign out = {{{', '.join(f'part_{index}' for index in range(999))}}};"
-    broken = layout(line)
-    assert broken.split() == line.split() and all(len(part) <= 100 for part in broken.splitlines())
-    assert layout(line, even=False).split() == line.split()
+    verilog = translate(Reversal())
+    lint(verilog)
+    assert f"assign out = {{{', '.join(f'a[{i}]' for i in range(200))}}};" in " ".join(verilog.split())
+    assert all(len(line) <= 100 for line in verilog.splitlines())
 
 
 def test_a_reduction_is_of_the_whole_expression():
@@ -340,13 +353,13 @@ def test_a_reduction_is_of_the_whole_expression():
 def test_loops_are_written_as_a_reader_would(count):
     verilog = translate(Loops(count))
     lint(verilog.replace("idle;", "idle = 8'd0;"))  # driven only by its loop without iterations
-    assert "nothing" not in verilog
+    assert "begin : nothing" not in verilog
     assert not re.search(r"^ *;$|'\([ij]\)", verilog, re.MULTILINE)
-    assert ("[0:0]" in verilog) == (count == 2)  # an array of one element becomes a scalar
+    assert "[0:0]" not in verilog  # an array of one element becomes a scalar
     assert ("for (int unsigned j = 0; j < 2; j++) begin" in verilog) == (count == 2)
-    assert ("for (genvar i = 0; i < 2; i++) begin : spread" in verilog) == (count == 2)
+    assert ("begin : spread\n    for (int unsigned i = 0; i < 2; i++) begin" in verilog) == (count == 2)
     assert "else\n" not in verilog
-    assert "if (!(istream__msg[0])) begin" in verilog
+    assert "if (~istream__msg[0]) begin" in verilog
     assert "istream__msg[1])" not in verilog
     ran_alike(lambda: Loops(count), range(256))
 
@@ -367,9 +380,9 @@ class Holding(Component):
                 s.y <<= s.y + 1
 
 
-def test_exported_registers_are_not_assigned_to_themselves():
-    texts = [translate(Holding(), exported=exported) for exported in (False, True)]
-    assert [("x <= x;" in text, "y <= y;" in text) for text in texts] == [(True, True), (True, False)]
+def test_registers_are_not_assigned_to_themselves():
+    text = translate(Holding())
+    assert "x <= x;" in text and "y <= y;" not in text
 
 
 @bitstruct
@@ -403,10 +416,10 @@ class Tied(Component):
 
 
 @parametrize("values, kept, adds", [((1, 1), False, True), ((0, 0), False, False), ((0, 1), True, True)])
-def test_inputs_that_are_one_constant_are_gone_from_exported_text(values, kept, adds):
-    """An input of two constants stays, as does every input in the text of results."""
-    text = translate(Tied(values), exported=True)
-    assert "input  logic on" in translate(Tied(values))
+def test_inputs_that_are_one_constant_are_gone(values, kept, adds):
+    """An input of two constants stays, as does every input in a text that is to be compared."""
+    text = translate(Tied(values))
+    assert "input  logic on" in translate(Tied(values), whole=True)
     assert ("input  logic on" in text, " + b" in text) == (kept, adds)
 
 
@@ -443,13 +456,13 @@ class Siblings(Component):
             s.both @= concat(s.part.on, s.b[0])
 
 
-def test_outputs_that_are_one_constant_are_gone_from_exported_text():
+def test_outputs_that_are_one_constant_are_gone():
     """Their readers have the constant."""
-    text = translate(Siblings(), exported=True)
+    text = translate(Siblings())
     lint(text)
     assert "both = {1'd1, b[0]};" in text and "assign on = 1'd1;" in text and " + b;" in text
-    assert "part__on" not in text and "part__on" in translate(Siblings())
     assert text.count("output logic on") == 1  # of the top
+    assert translate(Siblings(), whole=True).count("output logic on") == 3
 
 
 # just below and at powers of two
@@ -482,6 +495,35 @@ def test_same_text_in_every_process():
 def test_reserved_word_is_named():
     with refused("ReservedWord has an attribute named 'final', which is a reserved word"):
         translate(ReservedWord())
+
+
+class Numbers(Component):
+    """Assigns a number, and chooses one."""
+
+    def construct(s, assigned, chosen):
+        s.on, s.out, s.other = InPort(), OutPort(4), OutPort(4)
+
+        @update
+        def assign():
+            s.out @= assigned
+
+        @update
+        def choose():
+            s.other @= s.out if s.on else chosen
+
+
+@parametrize(
+    "numbers, reason",
+    {
+        (16, 0): r"line \d+: 16 does not fit in the 4 bits of its target",
+        (-9, 0): r"line \d+: -9 does not fit in the 4 bits of its target",
+        (0, -9): "a constant expression in choose is -9: 4 bits are too few",
+    }.items(),
+)
+def test_numbers_without_enough_bits_are_refused(numbers, reason):
+    lint(translate(Numbers(15, -8)))
+    with pytest.raises(BadInput, match=reason):
+        translate(Numbers(*numbers))
 
 
 def test_lint_raises_with_the_message_of_verilator():

@@ -74,7 +74,7 @@ def test_damaged_entry_is_made_again(own_cache, damage):
     "changed, counts",
     [
         ("rtl/units/add_red.py", True),
-        ("rtl/sim/translation/verilog_format.py", True),
+        ("rtl/verilog/print.py", True),
         ("rtl/units/shift_sub.py", False),
         ("eval/report/html.py", False),
     ],
@@ -185,13 +185,13 @@ def test_messages_without_fields_are_refused_in_lists_too():
 
 def test_text_of_a_file_comes_from_the_cache(own_cache, monkeypatch):
     """An entry for each top and option; what comes from the cache is elaborated, as what is translated."""
-    made = {top: translated.written(unit(), top, exported=True) for top in ("one", "two")}
+    made = {top: translated.written(unit(), top, assertions=True) for top in ("one", "two")}
     other = translated.written(unit(), "one")
     monkeypatch.setattr(translated, "translate", None)
     again = unit()
     assert (
-        translated.written(again, "one", exported=True)
+        translated.written(again, "one", assertions=True)
         == made["one"]
-        == translate(unit(), "one", unique=True, exported=True)
+        == translate(unit(), "one", unique=True, assertions=True)
     )
     assert again._dsl.constructed and len({*made.values(), other}) == 3

@@ -1,4 +1,4 @@
-"""Waveforms and line traces at the stages that support them."""
+"""Waveforms and line traces at the backends that support them."""
 
 import re
 from pathlib import Path
@@ -7,17 +7,19 @@ import pytest
 from modexlab.fl.errors import BadInput
 from modexlab.rtl.sim import simulate, toolchain
 
-from tests.harness import RTL_STAGES, one_now, parametrize, refused
+from tests.harness import RTL_BACKENDS, one_now, parametrize, refused
 from tests.rtl.sim.examples import EXPECTED, REQUESTS, STATICS, AddMod, Pass
 
-MODELS = one_now(RTL_STAGES, "python", "native")  # stages verilog and native write waveforms by the same code
+MODELS = one_now(
+    RTL_BACKENDS, "python", "native"
+)  # backends verilog and native write waveforms by the same code
 
 
-@parametrize("stage", MODELS)
-def test_vcd(stage, tmp_path, monkeypatch):
+@parametrize("backend", MODELS)
+def test_vcd(backend, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("first.vcd", "second.vcd"):
-        with simulate(AddMod(8), stage, vcd=Path(name)) as sim:
+        with simulate(AddMod(8), backend, vcd=Path(name)) as sim:
             assert sim.run(REQUESTS, statics=STATICS).responses == EXPECTED
         text = Path(name).read_text()
         assert text.count("$enddefinitions") == 1
@@ -56,23 +58,23 @@ def test_headers_that_are_missing(tmp_path, monkeypatch):
 
 
 def test_waveform_files_that_cannot_be(tmp_path):
-    with refused(r"waves.fst: stage python writes .vcd$"):
+    with refused(r"waves.fst: backend python writes .vcd$"):
         simulate(AddMod(8), "python", vcd=tmp_path / "waves.fst")
-    with refused(r"waves: stage native writes .vcd or .fst$"):
+    with refused(r"waves: backend native writes .vcd or .fst$"):
         simulate(AddMod(8), vcd=tmp_path / "waves")
     with refused(r"nowhere/waves.vcd: there is no directory .*nowhere$"):
         simulate(AddMod(8), vcd=tmp_path / "nowhere" / "waves.vcd")
 
 
-@parametrize("stage", RTL_STAGES)
-def test_waveform_file_that_cannot_be_written(stage, tmp_path):
+@parametrize("backend", RTL_BACKENDS)
+def test_waveform_file_that_cannot_be_written(backend, tmp_path):
     directory = tmp_path / "directory.vcd"
     directory.mkdir()
     dangling = tmp_path / "dangling.vcd"
     dangling.symlink_to(tmp_path / "nowhere" / "waves.vcd")
     for path, reason in ((directory, "Is a directory"), (dangling, "No such file or directory")):
         with refused(rf"{path.name}: cannot be written \({reason}\); give another file"):
-            simulate(Pass(8), stage, vcd=path)
+            simulate(Pass(8), backend, vcd=path)
 
 
 def test_waveform_file_that_the_model_cannot_open(tmp_path, monkeypatch):
@@ -84,14 +86,14 @@ def test_waveform_file_that_the_model_cannot_open(tmp_path, monkeypatch):
 
 def test_line_traces():
     lines = {"python": [], "verilog": []}
-    for stage, seen in lines.items():
-        sim = simulate(AddMod(8), stage, trace=lambda *line, seen=seen: seen.append(line))
+    for backend, seen in lines.items():
+        sim = simulate(AddMod(8), backend, trace=lambda *line, seen=seen: seen.append(line))
         run = sim.run(REQUESTS, statics=STATICS, sink_delays=1)
         assert [cycle for cycle, _ in seen] == list(range(run.cycles))
-    # the component's own line at stage python, its streams at stage verilog
+    # the component's own line with backend python, its streams with backend verilog
     assert lines["python"] == [*enumerate(f"AddMod full={full}" for full in "0111111")]
     assert lines["verilog"][0][1].split() == ["c8:64", ">", "."]
-    with refused("stage native has no line trace: take stage python or verilog"):
+    with refused("backend native has no line trace: use python or verilog"):
         simulate(AddMod(8), trace=print)
 
 
@@ -101,15 +103,15 @@ def test_line_trace_of_a_component_without_one():
     assert seen == [["#", ">", "#"], ["11", ">", "11"]]
 
 
-@parametrize("stage", MODELS)
-def test_a_full_disk_ends_a_run_with_a_reason(stage, tmp_path):
-    """Verilator's own handler of a failed write flushes the file again, so stages `native` and `verilog` must
-    handle it.
+@parametrize("backend", MODELS)
+def test_a_full_disk_ends_a_run_with_a_reason(backend, tmp_path):
+    """Verilator's own handler of a failed write flushes the file again, so `native` and `verilog` must handle
+    it.
     """
     path = tmp_path / "full.vcd"
     path.symlink_to("/dev/full")
     with (
         pytest.raises((BadInput, OSError), match="No space left on device"),
-        simulate(Pass(8), stage, vcd=path) as sim,
+        simulate(Pass(8), backend, vcd=path) as sim,
     ):
         sim.run([0xA5] * 5000)

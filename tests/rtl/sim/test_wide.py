@@ -1,4 +1,4 @@
-"""Bits beyond PyMTL3's limit of 1023: arithmetic and structs; test_stages simulates them."""
+"""Bits beyond PyMTL3's limit of 1023: arithmetic and structs; test_backends simulates them."""
 
 import pytest
 from modexlab.rtl import wide

@@ -1,7 +1,9 @@
-"""Comments of the Python source in the exported Verilog."""
+"""Comments of the Python source in the Verilog."""
 
+from modexlab.eval.assurance.attacks.operands import constants
 from modexlab.rtl.sim import lint, translate
-from modexlab.rtl.sim.verilog_digests import Digests
+from modexlab.rtl.sim.verilog_digests import Digests, without_comments
+from modexlab.rtl.verilog import source_comments
 from pymtl3 import Component, InPort, Interface, OutPort, Wire, b1, concat, update, update_ff
 
 from tests.harness import parametrize
@@ -97,7 +99,7 @@ class Steps(Component):
 
 
 def exported():
-    return translate(Steps(), "steps", exported=True)
+    return translate(Steps(), "steps", assertions=True)
 
 
 def under(text, comment):
@@ -148,9 +150,20 @@ def test_long_comment_is_above_its_line():
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_comments_change_nothing_else():
-    text = exported()
+def test_comments_change_nothing_else(monkeypatch):
+    text = translate(Steps(), "steps")
     lint(text)
+    monkeypatch.setattr(source_comments, "_of_class", lambda _: source_comments.Comments())
     bare = translate(Steps(), "steps")
     assert "steps that were made" not in bare
     assert Digests.of(text).hardware == Digests.of(bare).hardware
+
+
+def test_text_without_comments():
+    text = 'wire a; // negedge\nx = "// text"; /* a\nb */ y <= \\a//b ;\n'
+    assert without_comments(text) == 'wire a;\nx = "// text";   y <= \\a//b ;\n'
+
+
+def test_constants_of_comments_are_no_operands():
+    text = "localparam int LIMIT = 7;  // 8'd9\nassign b = a == 8'h1f;\n"
+    assert constants(text) == [7, 0x1F]
