@@ -4,6 +4,7 @@ The room that writes a file defines its struct. Invalid content is rejected with
 """
 
 import resource
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -11,6 +12,7 @@ import msgspec
 
 from ..fl.errors import BadInput
 from .files import replace_text
+from .metric import Value
 
 T = TypeVar("T")
 
@@ -45,21 +47,22 @@ def read(path: Path, kind: type[T], step: str = "", file: str = "") -> T:
 
 
 class StepRun(Product):
-    """Tool, time and memory of one run of a step: run-NAME.json."""
+    """Tool, time, memory and values of one run of a step: run-NAME.json."""
 
     name: str
     tool: str
     version: str
     seconds: float
     peak_memory_mib: float
+    values: list[Value] = []
 
     @classmethod
-    def of(cls, name: str, tool: tuple[str, str], seconds: float) -> "StepRun":
+    def of(cls, name: str, tool: tuple[str, str], seconds: float, values: Sequence[Value] = ()) -> "StepRun":
         """Describe a step that ends now."""
         peak = max(
             resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
         )
-        return cls(name, *tool, seconds, round(peak / 1024))
+        return cls(name, *tool, seconds, round(peak / 1024), [*values])
 
     @property
     def file(self) -> str:

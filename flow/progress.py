@@ -1,6 +1,6 @@
 """Progress of a step, sent from the code that works to the process that runs the step.
 
-A step is a process of its own (graph/step.py); it writes its progress to stderr, as lines that begin with
+A step is a process of its own (graph/run_step.py); it writes its progress to stderr, as lines that begin with
 MARK. Nothing is written before `listen` is called, as in tests and notebooks.
 """
 

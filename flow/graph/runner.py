@@ -1,7 +1,7 @@
 """Runs the flow without make: each step in its own process, two at a time, skipping cached steps.
 
 If a step cannot run (its tool is missing, or the design is too large) or fails, the steps that need its files
-are left out; all others run. step.py runs a single step, also under mflowgen's make.
+are left out; all others run. run_step.py runs a single step, also under mflowgen's make.
 """
 
 import contextlib
@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...fl.errors import BadInput
-from ...rtl.sim import cache, toolchain
+from ...rtl.sim import cache
 from ...rtl.sim.toolchain import ToolError, running
 from .. import isolated, progress
 from ..kit import kit
 from ..progress import Event, Report
 from ..source import DESIGN, STEP, Source
-from . import graph, step
-from .job import ADK
+from . import graph, run_step
+from .step import ADK
 
 JOBS = 2
 LAST = "equivalence"  # it uses all cores, and no other step depends on it
@@ -49,9 +49,7 @@ class FlowResult:
     def files(self) -> dict[str, Path]:
         """All outputs by name."""
         return {
-            file: entry / file
-            for name, entry in self.entries.items()
-            for file in graph.declaration(name).outputs
+            file: entry / file for name, entry in self.entries.items() for file in graph.step(name).outputs
         }
 
 
@@ -129,22 +127,22 @@ class _Run:
             self._report(Event(name, "failed", elapsed(), str(error)))
             return error if isinstance(error, BadInput) else FlowError(f"step {name}: {error}")
         digests = cache.digests_of(entry)
-        for file in graph.declaration(name).outputs:
+        for file in graph.step(name).outputs:
             known = None if file == DESIGN else digests.get(file)
-            self._files[file] = entry / file, known or step.digest(entry / file)
+            self._files[file] = entry / file, known or run_step.digest(entry / file)
         self._outcome.entries[name] = entry
         return None
 
     def _entry_name(self, name: str) -> str:
-        digests = {file: self._files[file][1] for file in graph.declaration(name).inputs}
-        return step.entry_name(name, digests, self._parameters(name))
+        digests = {file: self._files[file][1] for file in graph.step(name).inputs}
+        return run_step.entry_name(name, digests, self._parameters(name))
 
     def _parameters(self, name: str) -> dict[str, Any]:
-        return {key: self._values[key] for key in graph.declaration(name).parameters}
+        return {key: self._values[key] for key in graph.step(name).parameters}
 
     def _run(self, name: str) -> Path:
         """Run a step in a process; return the directory of its outputs."""
-        inputs = {file: str(self._files[file][0]) for file in graph.declaration(name).inputs}
+        inputs = {file: str(self._files[file][0]) for file in graph.step(name).inputs}
         job = json.dumps({"inputs": inputs, "parameters": self._parameters(name)})
         code, printed, errors = self._process(name, job)
         # the name that the step printed: sources may have changed since this process began
@@ -157,14 +155,15 @@ class _Run:
 
     def _process(self, name: str, job: str) -> tuple[int, str, str]:
         """Run a step in its own session, so that it can be terminated with all its child processes."""
-        command = isolated.command("modexlab.flow.graph.step", name, "--job")
+        command = isolated.command("modexlab.flow.graph.run_step", name, "--job")
+        limit = graph.step(name).limit_s
         options = {**dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE), "start_new_session": True}
         lines: list[str] = []
         with ExitStack() as stack:
             with self._lock:
                 if self._stopped:
                     return -signal.SIGTERM, "", ""
-                started = running(command, toolchain.STEP, name=f"the step {name}", **options)
+                started = running(command, limit, name=f"the step {name}", **options)
                 process = stack.enter_context(started)
                 self._processes[name] = process
             listener = threading.Thread(target=self._listen, args=(name, process.stderr, lines))

@@ -9,35 +9,35 @@ another netlist. `left_out` has the steps that could not run, with the reasons.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 
 from ...fl.errors import some
-from .. import description, product
+from .. import description, metric, product
 from ..check.deck import Rules
 from ..files import replace_text
 from ..kit.kit import FAST
 from ..layout.placement import Placement
 from ..layout.route import Routing
 from ..layout.wires import WiresSummary
+from ..metric import NETLISTS, Value, counting
 from ..power.report import NO_ENERGY, PowerReport, beside_published
 from ..product import Product, StepRun
 from ..prove.report import PROVED, REFUTED, UNDECIDED, Equivalence
 from ..synth.area import MAPPED, PLACED, Area
 from ..synth.synthesis import SynthesisReport
-from ..timing.clock_search import MHZ, HighestClocks, Searched
+from ..timing.clock_search import HighestClocks, Searched
 from ..timing.report import NO_PATHS, TimingReport, WorstPath
 from ..timing.wire_table import Source
-from ..workload import Simulated
+from ..workload import MOST_NAMED, Simulated
 from . import graph
 from .figures import Core, Figures, Headline, Ran, Step, Summary, Verdict
 from .summary_text import text
 
 P = TypeVar("P", bound=Product)
-MOST_NAMED = 4  # failed rows that a mark names
 WIRES: dict[Source, str] = {
     "none": "no wires",
     "model": "wires by the library's wire-load model",
@@ -58,13 +58,7 @@ PLACED_NOT_TIMED = (
 )
 BY_GLOBAL_ROUTES = "the figures after layout are those of global routes, not of wires that can be built"
 SUPPOSED = "; before layout a period is met if it is met with the wires that sizing supposes as well"
-ENERGIES = ("energy_nj", "energy_with_glitches_nj", "energy_inertial_nj")
 INCOMPLETE = (NOT_TESTED, NOT_TIMED, PLACED_NOT_TIMED, NO_PATHS)  # marks of figures that are not wrong
-# fields that are copied between structs under the same name
-OF_DESIGN = ("top", "nbits", "interface", "place", "parameters")
-OF_AREA = ("cells", "flops", "clock_gates")
-OF_CORE = ("area_um2", "cells", "flops")
-OF_TIMING = ("wns_ns", "hold_wns_ns", "tns_ns", "met", "met_ns", "wires", "verdict", "fmax_mhz")
 
 
 class Read:
@@ -88,7 +82,7 @@ class Read:
         self.rules = found(Rules)
         every = {name: found(Simulated, file) for name, file in SIMULATED.items()}
         self.simulated = {name: result for name, result in every.items() if result is not None}
-        runs = (found(StepRun, graph.declaration(name).run_file) for name in graph.ORDER)
+        runs = (found(StepRun, graph.step(name).run_file) for name in graph.ORDER)
         self.runs = [run for run in runs if run is not None]
 
 
@@ -122,14 +116,18 @@ def summarize(
     times = {} if best.met_ns is None else {name: round(n * best.met_ns, 3) for name, n in cycles.items()}
     report = Summary(
         design=design.name,
-        **_picked(design, OF_DESIGN),
+        top=design.top,
+        nbits=design.nbits,
+        interface=design.interface,
+        place=design.place,
+        parameters=design.parameters,
         clock_ns=clock_ns,
         style=read.synthesis.style if read.synthesis else None,
-        **_picked(area, OF_AREA),
+        cells=area.cells if area else None,
+        flops=area.flops if area else None,
+        clock_gates=area.clock_gates if area else None,
         area_by_module=area.by_module if area else [],
-        **_picked(best, Headline.__struct_fields__)
-        | _picked(area, ["area_um2"])
-        | _picked(last, ["period_ns"]),
+        **_headline(best, area, last),
         cycles=cycles,
         time_ns=times,
         tests_passed=sum(test.passed for test in tests.values()),
@@ -160,6 +158,7 @@ def summarize(
     report.core = _core(design.core, area, best)
     if report.core is not None:
         report.caveats += _caveats_of_core(report.core, report.worst_path)
+    report.values = _values(report, read)
     report.marks += _marks(report, read, before, best)
     report.comparable = not report.marks
     if out is not None:
@@ -168,9 +167,42 @@ def summarize(
     return report
 
 
-def _picked(source: object, names: Sequence[str]) -> dict[str, Any]:
-    """These attributes of a product as a dictionary; None for each if there is no product."""
-    return {name: None if source is None else getattr(source, name) for name in names}
+def _values(report: Summary, read: Read) -> list[Value]:
+    """The values that count, with those that follow from several steps; of a core, if one is measured."""
+    counted = counting((value for run in read.runs for value in run.values), graph.metrics())
+    last = max((value.netlist for value in counted), key=NETLISTS.index, default="")
+    derived = {
+        metric.TIME: report.time_ns,
+        metric.CLOCK: {"": report.clock_ns},
+        metric.HIGHEST_CLOCK: {} if report.fmax_mhz is None else {"": report.fmax_mhz},
+    }
+    if (core := report.core) is not None:
+        derived |= {
+            metric.AREA: {"": core.area_um2},
+            metric.CELLS: {"": core.cells},
+            metric.FLOPS: {"": core.flops},
+            metric.POWER: {} if core.power_mw is None else {"": core.power_mw},
+            metric.ENERGY: core.energy_nj or {},
+            metric.ENERGY_WITH_GLITCHES: core.energy_with_glitches_nj or {},
+            metric.ENERGY_INERTIAL: core.energy_inertial_nj or {},
+            # the spread of the energy is known only for the whole top module
+            metric.ENERGY_DRAWN: {},
+            metric.ENERGY_DRAWN_STD: {},
+        }
+    replaced = {item.name for item in derived}
+    values = [value for value in counted if value.metric not in replaced]
+    for item, numbers in derived.items():
+        values += [Value(item.name, number, operation, last) for operation, number in numbers.items()]
+    order = [*graph.metrics()]
+    return sorted(values, key=lambda value: order.index(value.metric))
+
+
+def _headline(figures: Headline, area: Area | None, search: Searched | None) -> dict[str, Any]:
+    """The main figures of a netlist as fields of a Summary, with the last area and the clock of a search."""
+    values = msgspec.structs.asdict(figures)
+    chosen = {name: values[name] for name in Headline.__struct_fields__}
+    area_um2, period_ns = area.area_um2 if area else None, search.period_ns if search else None
+    return chosen | {"area_um2": area_um2, "period_ns": period_ns}
 
 
 def good(report: Summary, targets: Collection[str]) -> bool:
@@ -188,13 +220,15 @@ def undone(report: Summary) -> dict[str, str]:
 
 def _figures(area: Area | None, timing: TimingReport | None, power: PowerReport | None) -> Figures:
     """Area, timing and power of one netlist."""
-    figures = Figures(area_um2=area.area_um2 if area else None, **_picked(timing, OF_TIMING))
+    figures = Figures(area_um2=area.area_um2 if area else None)
     if timing is not None:
+        figures.wns_ns, figures.hold_wns_ns, figures.tns_ns = timing.wns_ns, timing.hold_wns_ns, timing.tns_ns
+        figures.met, figures.met_ns, figures.verdict = timing.met, timing.met_ns, timing.verdict
+        figures.wires = timing.wires
         figures.wns_by_model_ns = timing.wns_by_model_ns or None
         figures.timing_engine = timing.engine
         figures.fmax_by = "search" if timing.fmax_mhz is not None else "slack"
-        if timing.fmax_mhz is None and timing.wns_ns is not None:
-            figures.fmax_mhz = round(MHZ / (timing.clock_ns - timing.wns_ns), 3)
+        figures.fmax_mhz = timing.highest_mhz
         for path in timing.paths[:1]:
             figures.worst_path = path.short
     if power is not None:
@@ -240,14 +274,22 @@ def _core(instance: str, area: Area | None, figures: Figures) -> Core | None:
     if not instance or own is None:
         return None
     power = next((found for found in figures.power_by_module or () if found.path == instance), None)
-    shared: dict[str, Any] = {
-        name: {operation: value * power.share for operation, value in values.items()}
-        if power is not None and values is not None
-        else None
-        for name, values in _picked(figures, ENERGIES).items()
-    }
-    power_mw = power.total_mw if power else None
-    return Core(instance=instance, power_mw=power_mw, **_picked(own, OF_CORE), **shared)
+
+    def shared(energies: dict[str, float] | None) -> dict[str, float] | None:
+        if power is None or energies is None:
+            return None
+        return {operation: value * power.share for operation, value in energies.items()}
+
+    return Core(
+        instance=instance,
+        area_um2=own.area_um2,
+        cells=own.cells,
+        flops=own.flops,
+        power_mw=power.total_mw if power else None,
+        energy_nj=shared(figures.energy_nj),
+        energy_with_glitches_nj=shared(figures.energy_with_glitches_nj),
+        energy_inertial_nj=shared(figures.energy_inertial_nj),
+    )
 
 
 # ---- marks and caveats

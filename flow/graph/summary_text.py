@@ -5,14 +5,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..metric import KNOWN
 from ..synth.area import ModuleArea
 from ..timing.clock_search import MHZ
+from . import graph
 from .figures import Figures, Headline, Summary
 
 MODULES = 12  # lines of the table
 PATH_MODULES = 4  # modules named for the worst path
 ONE_OF_MANY = re.compile(r"__\d+(?=\.|$)")  # suffix of a component in a list
 SHARE = 0.01  # smaller modules are left out of the table
+SHOWN = {metric.name for metric in KNOWN}  # metrics that have a place of their own
 SMALL_UM2 = 1000  # below, areas of modules have decimals
 
 
@@ -89,18 +92,19 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
     yield "hold slack", f"{hold:+.3f} ns from registers" if hold is not None else ""
     if path := report.worst_path:
         yield "worst path", path.told(PATH_MODULES)
-    yield "highest clock", both.text("fmax_mhz", "{:.1f} MHz")
-    yield "period", both.text("period_ns", "{:g} ns, searched")
+    yield "highest clock", both.text(before.fmax_mhz, after.fmax_mhz, "{:.1f} MHz")
+    yield "period", both.text(before.period_ns, after.period_ns, "{:g} ns, searched")
     for figures, where in ((before, ""), (after, " after layout")):
         yield "tried (ns)", f"{', '.join(map(str, figures.trials))}{where}" if figures.trials else ""
     unreal = f" at {report.clock_ns:g} ns" if missed else ""
-    yield "power", both.text("power_mw", f"{{:.3f}} mW{unreal}")
+    yield "power", both.text(before.power_mw, after.power_mw, f"{{:.3f}} mW{unreal}")
     if after.drop_mv:
         yield "IR drop", ", ".join(f"{value:.2f} mV of {net}" for net, value in after.drop_mv.items())
     for name, cycles in report.cycles.items():
         time = f", {_short(report.time_ns[name])} ns" if name in report.time_ns else ""
         at = f" at {report.met_ns:.3f} ns" if time and missed else ""
         yield name, f"{cycles:,} cycles{time}{at}{_energy(both, name)}"
+    yield from _others(report)
     ran = [f"{test.passed} passed, {test.failed} failed at {where}" for where, test in report.tests.items()]
     if len({*report.corners.values()}) > 1:
         values = {"setup": report.wns_ns, "hold": report.hold_wns_ns, "power": report.power_mw}
@@ -123,6 +127,16 @@ def _rows(report: Summary) -> Iterator[tuple[str, str]]:
     yield "equivalence", report.equivalence.summary if report.equivalence else ""
 
 
+def _others(report: Summary) -> Iterator[tuple[str, str]]:
+    """The values of metrics that have no place of their own on the screen."""
+    metrics = graph.metrics()
+    for value in report.values:
+        if value.metric not in SHOWN:
+            item = metrics[value.metric]
+            of = f" of {value.operation}" if value.operation else ""
+            yield item.title.lower(), f"{value.number:,g} {'' if item.counted else item.unit}{of}".strip()
+
+
 def _short(value: float) -> str:
     """A number with three significant digits, or with all digits of its integer part."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
@@ -137,9 +151,8 @@ class _Both:
         self.of_layout = "by global routes" if report.unrouted else "after layout"
         self.of_netlist = "" if self.after.die_um is None else " before layout"  # of a layout without figures
 
-    def text(self, name: str, form: str) -> str:
-        """A figure after layout, followed by the figure before."""
-        first, second = getattr(self.before, name), getattr(self.after, name)
+    def text(self, first: float | None, second: float | None, form: str) -> str:
+        """A figure after layout, followed by the one before it."""
         if second is None:
             return "" if first is None else f"{form.format(first)}{self.of_netlist}"
         before = "" if first is None else f" ({form.format(first)} before)"
@@ -150,7 +163,7 @@ class _Both:
         """The slack after layout, or before it: first with the wires that decide, then with the others."""
         models = [*(self.before.wns_by_model_ns or {}).items()]
         if not models:
-            return self.text("wns_ns", "{:+.3f} ns")
+            return self.text(self.before.wns_ns, self.after.wns_ns, "{:+.3f} ns")
         slacks = [(models[0][0], self.before.wns_ns), *models[1:]]
         names = {"none": "without wires"}
         parts = ", ".join(

@@ -14,13 +14,15 @@ The kit's derate models on-chip variation: on data paths the delays of cells cou
 setup and (1 - derate) times for hold. Clocks and wires are not derated.
 """
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 
 from ...fl.errors import BadInput
 
-SHORTEST_NS = 1e-3
+SHORTEST_NS, LONGEST_NS = 1e-3, 1000.0
 CLOCK_NS = 3.0  # the default
 DENSITY = 0.7  # the default
+CORNERS = ("slow", "typical", "fast")
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,21 @@ set inputs {{}}
 foreach port [all_inputs] {{
   if {{[get_property $port full_name] ne {{{self.clock_port or ""}}}}} {{ lappend inputs $port }}
 }}
-set_input_delay -max {self.latency_ns!r} -clock clk $inputs
-set_input_delay -min {self.earliest_input_ns!r} -clock clk $inputs
+{self._around("$inputs")}"""
+
+    def named_sdc(self, inputs: Iterable[str]) -> str:
+        """The constraints of a design before synthesis, in commands that all tools share: the bits of its
+        input ports are named. Times are in ns and loads in fF, as in the library.
+        """
+        others = " ".join(name for name in inputs if name != self.clock_port)
+        return self.clock_sdc + self._around(f"[get_ports {{{others}}}]")
+
+    def _around(self, inputs: str) -> str:
+        """The commands for the surroundings of a design with these input ports, and for the derate."""
+        return f"""set_input_delay -max {self.latency_ns!r} -clock clk {inputs}
+set_input_delay -min {self.earliest_input_ns!r} -clock clk {inputs}
 set_output_delay {0 - self.latency_ns!r} -clock clk [all_outputs]
-set_driving_cell -lib_cell {self.driving_cell} $inputs
+set_driving_cell -lib_cell {self.driving_cell} {inputs}
 set_load {self.output_load_ff!r} [all_outputs]
 {self._derate_sdc}"""
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from ...fl.errors import BadInput, unknown
 from ...rtl.sim import cache
 from . import kit_file, liberty
+from .constraints import CORNERS
 from .kit_file import Cells, Files, KitFile, Layers
 from .lef import Layer, Lef, read_lef
 
@@ -37,7 +38,7 @@ NAMES = tuple(sorted(path.stem for path in ROOM.glob("*.toml")))
 JOINED = "cells.lib"  # name of the joined Liberty file
 FILE = "kit.toml"  # of a kit in a directory of its own
 PDK_ROOT = "PDK_ROOT"  # the variable with the folder of PDKs
-SLOW, TYPICAL, FAST = CORNERS = ("slow", "typical", "fast")
+SLOW, TYPICAL, FAST = CORNERS
 
 GDS_HEADER = bytes([0, 6, 0, 2])
 GDS_END = bytes([0, 4, 4, 0])  # the record ENDLIB; zeros may follow it

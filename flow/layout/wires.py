@@ -368,7 +368,7 @@ def extract(placed: Placed, out_dir: Path, routing: Routing | None = None) -> Wi
         for wire in wires
     )
     nets = (wire_table.section(placed.netlist, wire.net, wire.at_points(), tree) for wire, tree in trees)
-    replace_text(out_dir / "wires.spef", wire_table.document(placed.netlist, nets))
+    replace_text(out_dir / wire_table.SPEF, wire_table.document(placed.netlist, nets))
     summary = WiresSummary(
         source=source,
         nets=len(wires),

@@ -122,11 +122,11 @@ def _read(name: str, module: Module, library: Library, path: Path) -> Netlist:
         if way not in ("input", "output"):
             raise BadInput(f"{path}: the port {port} is {way}, which is not supported")
         made.ports[port] = way, list(map(net, data["bits"]))
-        made.port_names[port] = _bit_names(port, data, made.bus_bits)
+        made.port_names[port] = bit_names(port, data, made.bus_bits)
     cells = {name: instance(name, cell) for name, cell in module.get("cells", {}).items()}
     best: dict[int, tuple[bool, bool, int, str]] = {}
     for name, named in module.get("netnames", {}).items():
-        for text, bit in zip(_bit_names(name, named, made.bus_bits), named["bits"], strict=True):
+        for text, bit in zip(bit_names(name, named, made.bus_bits), named["bits"], strict=True):
             if bit in index:  # other nets are unconnected
                 place = made.aliases[text] = index[bit]
                 rank = (name not in made.ports, bool(named.get("hide_name")), len(text), text)
@@ -141,7 +141,7 @@ def _read(name: str, module: Module, library: Library, path: Path) -> Netlist:
     return connected(made, cells, made.nets, library, path)
 
 
-def _bit_names(name: str, data: Bits, bus_bits: set[str]) -> list[str]:
+def bit_names(name: str, data: Bits, bus_bits: set[str]) -> list[str]:
     """The names of the bits of a port or net in Verilog's numbering; bits of a bus are added to
     `bus_bits`.
     """

@@ -56,6 +56,12 @@ def owners(before: Logic, after: Logic, modules: Mapping[str, str], inputs: set[
     return {cell: spread.get(out, "") for cell, out, _ in _outputs(after)}
 
 
+def owners_by_names(logic: Logic, modules: Mapping[str, str], inputs: set[str]) -> dict[str, str]:
+    """{cell: path of its module} for a netlist whose design is not simulated: by the names of nets."""
+    spread = _spread(logic, _named(logic.module, modules, inputs))
+    return {cell: spread.get(out, "") for cell, out, _ in _outputs(logic)}
+
+
 def _outputs(logic: Logic) -> Iterable[tuple[str, Bit, tuple[Bit, ...]]]:
     """(cell, one of its outputs, the nets that it depends on)."""
     for node in logic.nodes:

@@ -45,6 +45,7 @@ from ..layout.placement import Placement
 from ..netlist.hierarchy import Hierarchy
 from ..netlist.netlist import read
 from ..timing import wire_table
+from ..timing.spef import Spef
 from .estimator import Estimator
 from .report import PowerReport, report
 from .supply_drop import worst_drops
@@ -60,6 +61,7 @@ def analyze(
     clock_port: str | None = "clk",
     hierarchy: Path,
     wires: Path | None = None,
+    spef: Path | None = None,
     placement: Path | None = None,
     wire_load: str | None = None,
     adk: Path | None = None,
@@ -67,14 +69,14 @@ def analyze(
 ) -> PowerReport:
     """Write power.json and return its content; `activity` is an activity file or a directory of them.
 
-    Without `wires` (the wires.json of a layout with its clock tree) and `wire_load`, wires follow the
-    library's default wire-load model. With a placement, the report has the IR drop under the activity of the
-    highest power.
+    `wires` is the wires.json of a layout with its clock tree, `spef` the same wires by another tool. Without
+    them and without `wire_load`, wires follow the library's default wire-load model. With a placement, the
+    report has the IR drop under the activity of the highest power.
     """
     chosen = kit.find(adk, corner)
     library = chosen.library
     netlist = read(netlist_json, library, top)
-    table = wire_table.load(wires) if wires is not None else None
+    table = wire_table.load(wires) if wires else Spef(spef, netlist).table() if spef else None
     if table is None and wire_load is None:
         wire_load = library.default_wire_load or None
     files = sorted(activity.glob("*.json")) if activity.is_dir() else [activity]
@@ -86,7 +88,7 @@ def analyze(
         clock_port=clock_port,
         wires=table,
         wire_load=wire_load,
-        propagated=wires is not None,
+        propagated=table is not None,
     )
     estimates = [(item, estimator.estimate(item)) for item in activities]
     found = report(estimates, product.read(hierarchy, Hierarchy))

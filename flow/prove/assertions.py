@@ -31,8 +31,14 @@ from ..netlist import yosys
 from .report import PROVED, REFUTED, UNDECIDED, Result
 
 TOP = "proof"
-READ = """\
+# nets are cut before any optimisation: after one, `!net` may no longer read the net
+FLAT = """\
 read_slang --ignore-timing --no-implicit-memories -D FORMAL --top {top} {top}.sv
+hierarchy -check -top {top}
+proc
+flatten
+"""
+PREPARED = """\
 prep -top {top} -flatten
 memory_map
 """
@@ -155,15 +161,17 @@ def decide(
     any state. The limit is at least one CPU second.
 
     how: added to the method. initial: initial values of registers, by their names below the top module. free:
-    patterns of nets that may have any value in any cycle; a counterexample may use values that never occur.
+    names of nets that may have any value in any cycle, or patterns of such names, which may match none; a
+    counterexample may use values that never occur.
     large: do not unroll this circuit into a single SAT problem.
     """
     # escape brackets: they belong to the name and not to a pattern
     exactly = ((name.replace("[", "[[]"), value) for name, value in initial.items())
+    there = "".join(f"select -assert-any w:{name}\n" for name in free if "*" not in name)
+    cut = there + "".join(f"cutpoint w:{name}\n" for name in free)
     begin = "".join(f"setattr -set init {value} w:{name}\n" for name, value in exactly)
-    begin += "".join(f"cutpoint w:{name}\n" for name in free)
     with scratch() as work:
-        found = _decide(text, READ + begin + CIRCUIT, work, max(1.0, seconds), cycles, large)
+        found = _decide(text, FLAT + cut + PREPARED + begin + CIRCUIT, work, max(1.0, seconds), cycles, large)
     return replace(found, how=f"{found.how}; {how}") if how else found
 
 

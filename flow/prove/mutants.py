@@ -6,7 +6,12 @@ from typing import NamedTuple
 
 CHANGED = {"+": "-", "-": "+", "&": "|", "|": "&", "^": "|", "==": "!=", "!=": "==", "<": ">=", "*": "+"}
 OPERATOR = re.compile(r" (\+|-|&|\||\^|==|!=|<|\*) ")
-COMMENT = re.compile(r"//.*")
+# not mutated: comments, constants, types, the net that reads unused signals, and ranges in declarations
+BARREN = re.compile(
+    r"//[^\n]*|/\*.*?\*/|^ *(?:localparam|parameter|genvar|typedef enum|wire unused)\b[^;]*"
+    r"|^ *(?:input|output|logic|wire|reg)\b[^=\n]*$|^ *for \(genvar[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
 INDEX = re.compile(r"\w\[(\d+)\](?! *\w)")  # of a bit; not in a declaration
 # the condition of an `if`, and the name before a `?`
 TESTED = re.compile(r"((?<=\bif \().+(?=\) begin)|(?:(?<=: |  )|(?<=[^=!<>]= ))\w+(?= \?))")
@@ -35,14 +40,17 @@ def _of_module(verilog: str, module: str) -> Iterator[Mutant]:
         return
     end = verilog.index("endmodule", start.end())
     at = start.start()
-    for line in verilog[at:end].splitlines(keepends=True):
-        yield from _of_line(verilog, at, COMMENT.sub("", line))
+    for line in BARREN.sub(_blank, verilog[at:end]).splitlines(keepends=True):
+        yield from _of_line(verilog, at, line)
         at += len(line)
 
 
+def _blank(found: re.Match[str]) -> str:
+    """Spaces in place of a text, in as many lines."""
+    return re.sub(r"[^\n]", " ", found[0])
+
+
 def _of_line(verilog: str, at: int, line: str) -> Iterator[Mutant]:
-    if "localparam" in line or "genvar" in line:
-        return
     number, text = verilog.count("\n", 0, at) + 1, f"`{line.strip()}`"
 
     def mutant(found: re.Match[str], new: str, what: str) -> Mutant:

@@ -148,7 +148,7 @@ def write_netlist(
     top: str,
     module: Module,
     owners: dict[str, str],
-    modules: dict[str, str],
+    modules: Mapping[str, str],
     files: kit.Kit,
 ) -> None:
     """Write netlist.json, netlist.v, hierarchy.json and area.json."""
@@ -159,5 +159,5 @@ def write_netlist(
     yosys.run("write", WRITE.format(lib=yosys.scripted(files.lib, work), top=top), work)
     replace_text(out / "netlist.v", (work / "netlist.v").read_text())
     replace_text(out / "netlist.json", text)
-    Hierarchy(cells=owners, modules=modules).write(out)
+    Hierarchy(cells=owners, modules=dict(modules)).write(out)
     area(module, owners, modules, files.library).write(out)

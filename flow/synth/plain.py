@@ -18,7 +18,7 @@ from ..progress import say
 from . import estimate, script, source_latches
 from .mapped import MOST_CHOSEN, SCRIPT, Mapped, show_scripts
 from .netlist_files import name_cells, tie_and_split
-from .read_design import COARSE, HIERARCHY, LOOPED, read_design, slang_source
+from .read_design import COARSE, HIERARCHY, as_read, read_design, slang_source
 
 STYLE = "plain"
 SHOWN = (
@@ -90,5 +90,5 @@ def _named_as_read(path: Path, top: str, options: Options) -> Module:
         )
         path = flat
     module = document.module(path, top)
-    module["netnames"] = {LOOPED.sub(r"\1__\2", name): net for name, net in module["netnames"].items()}
+    module["netnames"] = {as_read(name): net for name, net in module["netnames"].items()}
     return module

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ...rtl.sim import toolchain
-from ...rtl.sim.translation.instance_loops import UNIT
+from ...rtl.verilog.print import UNIT
 from ..kit.kit import Kit
 from ..netlist import document, yosys
 from ..netlist.document import SEPARATOR, Bit, Cell, Document, Module, cell_bits, port_bits
@@ -45,7 +45,8 @@ CASE_KEYWORDS = {("full",): "priority", ("parallel",): "unique0", ("full", "para
 ROUTINE = re.compile(r"\b(?:function|task)\b[^;(]*?(\w+)\s*[;(]")
 CONFLICT = re.compile(r"Warning: multiple conflicting drivers for (\S+(?: \[\d+\])?)")
 
-LOOPED = re.compile(rf"(\w+)\[(\d+)\]\.{UNIT}")  # an instance in a generate loop of instance_loops.py
+TURN = re.compile(r"\bgen_(\w+)\[(\d+)\]\.")  # of a loop around an instance that is called UNIT
+LOOPED = re.compile(rf"((?:{TURN.pattern})+){UNIT}\b")  # such an instance, in a path
 
 HIERARCHY, FLAT, WITH_NAMED, EXPANDED, COARSE, KEPT = (
     f"{name}.json" for name in ("hierarchy", "elaborated", "with_named", "expanded", "coarse", "kept")
@@ -138,11 +139,20 @@ def _renamed(design: Document) -> str:
     """
     lines = []
     for name, module in design["modules"].items():
-        cells = [cell for cell in module["cells"] if LOOPED.fullmatch(cell)]
-        if cells:
-            renamed = [" ".join(("rename", cell, LOOPED.sub(r"\1__\2", cell))) for cell in cells]
-            lines += [f"cd {name}", *renamed, "cd"]
+        looped = [cell for cell in module["cells"] if LOOPED.fullmatch(cell)]
+        if looped:
+            lines += [f"cd {name}", *(f"rename {cell} {as_read(cell)}" for cell in looped), "cd"]
     return "\n".join(lines)
+
+
+def as_read(path: str) -> str:
+    """A path in which instances of generate loops have the names that `read_design` gives them."""
+    return LOOPED.sub(_of_turns, path)
+
+
+def _of_turns(looped: re.Match[str]) -> str:
+    turns = TURN.findall(looped[1])
+    return "__".join([turns[0][0], *(index for _, index in turns)])
 
 
 def check_given(design_sv: Path, top: str) -> None:

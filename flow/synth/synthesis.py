@@ -20,7 +20,7 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ..gc_pause import uncollected
 from ..kit import kit
-from ..kit.constraints import CLOCK_NS
+from ..kit.constraints import CLOCK_NS, LONGEST_NS
 from ..netlist import ownership, yosys
 from ..product import Product
 from ..progress import stopwatch
@@ -29,7 +29,6 @@ from .netlist_files import write_netlist
 from .read_design import HIERARCHY
 
 STYLES: Mapping[str, ModuleType] = {style.STYLE: style for style in (plain, optimised)}
-LONGEST_NS = 1000
 
 
 class SynthesisReport(Product, kw_only=True):
@@ -83,7 +82,7 @@ def synthesize(
     elapsed = stopwatch()
     asked = chosen(style, options)
     if not 0 < clock_ns <= LONGEST_NS:
-        raise BadInput(f"a clock of {clock_ns} ns: give a period above 0 and up to {LONGEST_NS} ns")
+        raise BadInput(f"a clock of {clock_ns} ns: give a period above 0 and up to {LONGEST_NS:g} ns")
     files = kit.find(kit_directory, corner)
     work = out / "work"
     work.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from ..product import Product
+from .clock_search import MHZ
 from .wire_table import Source
 
 NO_PATHS = "no path that a clock measures"  # the verdict where there is no endpoint
@@ -110,6 +111,13 @@ class TimingReport(Product, kw_only=True):
     hold_paths: list[TimedPath]
     caveats: list[str]
     seconds: float = 0.0
+
+    @property
+    def highest_mhz(self) -> float | None:
+        """The highest clock of this netlist: the one that was searched, or else from the slack."""
+        if self.fmax_mhz is not None or self.wns_ns is None:
+            return self.fmax_mhz
+        return round(MHZ / (self.clock_ns - self.wns_ns), 3)
 
 
 def verdict(

@@ -6,7 +6,7 @@ prints marked sections. Its endpoints are compared with those that the flow's ow
 OpenSTA that engine takes its place, and timing.json says so: "engine": "nldm". Both have the same
 constraints (flow/kit/constraints.py), also written to constraints.sdc.
 
-Wires: none; a wire-load model of the Liberty; or those of wires.spef and wires.json (one is made from the
+Wires: none; a wire-load model of the Liberty; or those of a SPEF file or wires.json (one is made from the
 other for the engine that cannot read it). A model without wires replaces the library's default model, which
 OpenSTA would otherwise use. Before layout, the setup slack is reported both without wires and with the
 library's model; the requested wires determine the verdict.
@@ -42,6 +42,7 @@ from . import nldm, opensta, wire_table
 from .graph import openers
 from .opensta import MARGIN_NS, SHOWN, Result
 from .report import DIGITS, HighestClock, TimingReport, rounded, verdict
+from .spef import Spef
 from .subject import NO_WIRES, Subject
 
 OPENSTA, NLDM = ENGINES = ("opensta", "nldm")
@@ -73,9 +74,10 @@ def analyze(
 ) -> TimingReport:
     """Write timing.json and constraints.sdc; return the content of timing.json.
 
-    `wires` is a wires.json, `spef` the same as SPEF; `wire_load` a model of the library. `hierarchy` is a
-    hierarchy.json. netlist.json is by default next to the netlist. `engine` is opensta or nldm, or None:
-    opensta if it is installed. Further keywords are those of Constraints: input_hold_ns, propagated, ...
+    `wires` is a wires.json, `spef` the same as SPEF, or alone the wires of another tool; `wire_load` a model
+    of the library. `hierarchy` is a hierarchy.json. netlist.json is by default next to the netlist. `engine`
+    is opensta or nldm, or None: opensta if it is installed. Further keywords are those of Constraints:
+    input_hold_ns, propagated, ...
     """
     elapsed = stopwatch()
     if engine not in (None, *ENGINES):
@@ -89,7 +91,7 @@ def analyze(
     if not netlist_v.is_file():
         raise BadInput(f"the netlist {netlist_v} cannot be read: run the synthesis first")
     netlist = read(netlist_json or netlist_v.with_suffix(".json"), files.library)
-    table = wire_table.load(wires) if wires else None
+    table = wire_table.load(wires) if wires else Spef(spef, netlist).table() if spef else None
     subject = with_openers(Subject(netlist_v, netlist, top, files, asked, table, spef, wire_load))
     engine, caveats = (engine, []) if engine else _available_engine()
     by_engine = _by_opensta if engine == OPENSTA else _by_nldm
@@ -236,8 +238,6 @@ def _by_opensta(subject: Subject, paths: int, fmax: bool) -> Result:
 
 
 def _by_nldm(subject: Subject, paths: int, fmax: bool) -> Result:
-    if subject.spef is not None and subject.table is None:
-        raise BadInput(f"the engine nldm reads wires.json and no SPEF: give it beside {subject.spef}")
     timing = subject.estimate()
     slacks = {
         "setup": _slacks(timing.setup),

@@ -25,7 +25,7 @@ from ..netlist.netlist import PORT, Netlist
 # where wires come from; each knows more than those before
 Source = Literal["none", "model", "placement", "routing"]
 SOURCES: tuple[Source, ...] = get_args(Source)
-FILE, STEP = "wires.json", "route"
+FILE, SPEF, STEP = "wires.json", "wires.spef", "route"
 
 
 class NetWire(msgspec.Struct, frozen=True):
@@ -145,10 +145,11 @@ def section(
 
 def stars(netlist: Netlist, wires: WireTable) -> str:
     """Each net with a driver and sinks as a star of equal branches, without a wire where none is listed."""
-    return document(netlist, (_star(netlist, net, wire) for net, wire in by_net(wires, netlist)))
+    return document(netlist, (star(netlist, net, wire) for net, wire in by_net(wires, netlist)))
 
 
-def _star(netlist: Netlist, net: int, wire: NetWire) -> str:
+def star(netlist: Netlist, net: int, wire: NetWire) -> str:
+    """The section of a net as a star; empty without a driver or sinks."""
     count = len(netlist.sinks[net])
     if not count or netlist.driver[net] is None:
         return ""

@@ -5,8 +5,9 @@ counts.
 from dataclasses import replace
 
 from modexlab.eval.assurance.attacks.fault_campaign import Part
-from modexlab.eval.assurance.attacks.leakage import TOGGLES, assess, compared
+from modexlab.eval.assurance.attacks.leakage import TOGGLES, assess
 from modexlab.eval.assurance.attacks.net_campaign import NetCampaign
+from modexlab.eval.assurance.attacks.rsa_leakage import compared
 from modexlab.eval.designs.catalogue import find
 from modexlab.flow.gates.engine import GateTables
 from modexlab.flow.gates.faults import FaultyNetlist, NetFault, Stuck

@@ -19,8 +19,8 @@ from modexlab.flow.gates import activity, activity_file, engine, gates
 from modexlab.flow.gates.kernel import Kernel, data_registers
 from modexlab.flow.kit import kit
 from modexlab.flow.kit.functions import parse
-from modexlab.flow.layout.place import verilog
 from modexlab.flow.netlist import netlist
+from modexlab.flow.netlist.verilog import verilog
 from modexlab.flow.timing import nldm
 from modexlab.proc.core.null_xcel import NullXcel
 from modexlab.proc.core.proc import Proc

@@ -2,6 +2,7 @@
 run.
 """
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -12,34 +13,42 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import pytest
-import yaml
 from modexlab.fl.errors import BadInput
 from modexlab.flow import isolated, product, progress
-from modexlab.flow.graph import figures, graph, runner, step, summary, summary_text
+from modexlab.flow.graph import (
+    figures,
+    graph,
+    mflowgen_steps,
+    reference,
+    run_step,
+    runner,
+    summary_text,
+)
 from modexlab.flow.graph.figures import Figures, Summary
+from modexlab.flow.graph.step import Params, Tool, param
 from modexlab.flow.kit import kit
 from modexlab.flow.layout.routing import Routing
 from modexlab.flow.netlist import yosys
 from modexlab.flow.source import STEP as RTL
 from modexlab.flow.source import VerilogFiles, one_text
-from modexlab.flow.synth import read_design
+from modexlab.flow.synth import optimised, read_design, synthesis
 from modexlab.flow.timing.report import TimingReport
-from modexlab.rtl.sim import cache, sources
+from modexlab.rtl.sim import cache, sources, toolchain
 
 from tests.flow.kits import second_kit
+from tests.flow.outside.nodes import mflowgen
 from tests.harness import parametrize, refused, regress
 from tests.paths import ROOT
 
 FLOW = ROOT / "flow"
 GUIDE = (ROOT / "docs" / "howto" / "asic.md").read_text()
 PAGE = (ROOT / "docs" / "reference" / "flow.md").read_text()
-BIN = Path(sys.executable).parent
-STEP = [sys.executable, "-m", "modexlab.flow.graph.step"]
+STEP = [sys.executable, "-m", "modexlab.flow.graph.run_step"]
 COUNTER = """\
 module counter(input clk, input reset, output logic [3:0] count);
   always_ff @(posedge clk) count <= reset ? 4'd0 : count + 4'd1;
@@ -91,57 +100,123 @@ def fails_at(directory, command):
 # ---- declarations
 
 
-def test_every_folder_is_a_step():
-    assert set(graph.ORDER) == {path.parent.name for path in graph.STEPS.glob("*/configure.yml")}
-    for name in graph.ORDER:
+def test_every_step_has_a_tool():
+    for name in (*graph.ORDER, *graph.OUTSIDE):
         assert graph.tool(name)[0] and graph.tool(name)[1], name
-        assert hasattr(graph.adapter(name), "run") == (name != RTL), name
+        assert graph.step(name).about.endswith("."), name
+        assert all(file.about for file in graph.step(name).writes), name
     layout = ("place", "route", "gate-sim-post", "timing-post", "layout", "power-post", "rules")
     assert layout == graph.WITH_LAYOUT
     assert graph.WITH_VECTORS == ("rtl-sim", "gate-sim", "power", "gate-sim-post", "power-post")
 
 
 README = (FLOW / "README.md").read_text()
-(STEP_OF_A_USER,) = re.findall(r"```yaml\n(.*?)```\n", README, re.DOTALL)
-(ADAPTER_OF_A_USER,) = re.findall(r"```python\n(.*?)```\n", README, re.DOTALL)
+(STEP_OF_A_USER,) = re.findall(r"```python\n(.*?)```\n", README, re.DOTALL)
 
 
-def test_a_new_step_is_one_folder(tmp_path, own_cache, counter):
-    """In a copy of the package, the new step runs after the step that makes its input, and mflowgen's graph
-    has it.
-    """
-    package = tmp_path / "modexlab"
-    for room in ("fl", "rtl", "flow"):
-        shutil.copytree(ROOT / room, package / room)  # with compiled files
-    folder = package / "flow" / "graph" / "steps" / "lines"
+@pytest.fixture
+def own_steps(tmp_path, monkeypatch):
+    """A folder with the step of the README."""
+    folder = tmp_path / "my_steps"
     folder.mkdir()
-    (folder / "configure.yml").write_text(STEP_OF_A_USER)
-    (folder / "step.py").write_text(ADAPTER_OF_A_USER)
+    (folder / "lines.py").write_text(STEP_OF_A_USER)
+    monkeypatch.setenv("MODEXLAB_STEPS", str(folder))
+    return folder
+
+
+def test_a_new_step_is_one_file(own_steps, tmp_path, own_cache, counter):
+    """The step runs after the step that makes its input, its metric is in the summary and in the table of
+    metrics, and mflowgen's graph has the step.
+    """
     code = f"""\
 from pathlib import *
+from msgspec.structs import astuple
+from modexlab.eval.lab.metrics import METRICS
 from modexlab.flow.graph import graph, runner
+from modexlab.flow.graph.summary import summarize
+from modexlab.flow.graph.summary_text import text
 from modexlab.flow.source import VerilogFiles
 outcome = runner.run_flow(['lines'], {counter!r}, {{'least': 3}})
+summary = summarize(outcome.files(), clock_ns=3.0)
+assert ('modules', 1, '', 'sized', '') in map(astuple, summary.values)
+assert 'modules         1' in text(summary).splitlines()
+assert METRICS['modules'].stages == ('flow', 'layout')
 print(graph.sources('lines'), outcome.files()['lines.json'].read_text())
 """
-    printed = mflowgen(tmp_path, sys.executable, "-c", code, PYTHONPATH=str(tmp_path))
+    printed = mflowgen(tmp_path, sys.executable, "-c", code)
     sources, _, made = printed.partition("]")
     assert sources == "['sizing'" and json.loads(made) == {"lines": 1, "least": 3}
     build = tmp_path / "build"
     build.mkdir()
-    for command in (("mflowgen", "run", "--design", str(package / "flow")), ("make", "list")):
-        printed = mflowgen(build, *command, PYTHONPATH=str(tmp_path))
+    for command in (("mflowgen", "run", "--design", str(FLOW)), ("make", "list")):
+        printed = mflowgen(build, *command)
     assert " : lines" in printed
+
+
+def test_a_step_of_a_user_depends_on_its_text(own_steps):
+    """Its cached outputs are those of its text and of the modules that it imports."""
+    code = """\
+from modexlab.flow.graph import graph
+from modexlab.rtl.sim import sources
+module = graph.module_of("lines")
+print(sources.digest(module), "flow.product" in sources.closure(module))
+"""
+    first = mflowgen(own_steps, sys.executable, "-c", code)
+    (own_steps / "notes.txt").write_text("no source")
+    same = mflowgen(own_steps, sys.executable, "-c", code)
+    (own_steps / "lines.py").write_text(STEP_OF_A_USER.replace("endmodule", "module"))
+    changed = mflowgen(own_steps, sys.executable, "-c", code)
+    assert first == same != changed and first.endswith("True\n")
+
+
+@parametrize(
+    "name, text, message",
+    [
+        ("lines.py", "x = (", r"lines.py: SyntaxError: .*; mend it, or unset MODEXLAB_STEPS"),
+        ("timing.py", "", r"/timing.py has the name of .*/flow/graph/steps/timing.py: rename it"),
+        ("", "", r"MODEXLAB_STEPS=.*/my_steps: there is no such folder; make it, or unset MODEXLAB_STEPS"),
+    ],
+)
+def test_own_steps_that_are_wrong(name, text, message, own_steps):
+    shutil.rmtree(own_steps)
+    if name:
+        own_steps.mkdir()
+        (own_steps / name).write_text(text)
+    command = [sys.executable, "-m", "modexlab.eval.cli", "show", "designs"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2 and ended.stdout == ""
+    assert re.search(rf"^modexlab: error: .*{message}$", ended.stderr)
+
+
+@parametrize("name, what", [("timing", "name timing"), ("another", "output netlist.v")])
+def test_two_steps_of_one_name_or_file_are_refused(name, what, monkeypatch):
+    other = type("Other", (type(graph.step("sizing")),), {"name": name})()
+    monkeypatch.setattr(graph, "_found", lambda: [*map(graph.step, graph.ORDER), other])
+    with refused(f"have the {what}: rename one"):
+        graph._by(lambda step: [step.name], "name", graph._found())
+        graph._by(lambda step: step.outputs, "output", graph._found())
 
 
 def test_a_step_depends_on_its_own_sources():
     """A change to the router does not repeat synthesis."""
-    of = {name: sources.closure(graph.adapter_module(name)) for name in graph.ORDER}
+    of = {name: sources.closure(graph.module_of(name)) for name in graph.ORDER}
     assert not any(module.startswith("flow.layout") for module in of["synthesis"] | of["timing"])
     assert "flow.layout.route" in of["route"] and "flow.synth.synthesis" not in of["route"]
     assert of["timing-post"] == of["timing"]
     for name in graph.ORDER:
         assert name == graph.LENIENT or "flow.graph.graph" not in of[name], name
+
+
+def test_steps_outside_the_order():
+    """They are no steps of `modexlab asic`, whose connections do not depend on them."""
+    assert not {*graph.OUTSIDE} & {*graph.ORDER}
+    assert {file for file in graph.step("adopt").outputs if file in graph.MAKERS} == {
+        "netlist.v",
+        "netlist.json",
+        "hierarchy.json",
+        "area.json",
+    }
+    assert graph.sources("timing") == ["rtl", "sizing"]
 
 
 def test_inputs_are_made_by_steps_before():
@@ -156,35 +231,62 @@ def test_steps_that_need_each_other_are_refused():
 
 
 def test_files_have_one_maker():
-    outputs = [file for name in graph.ORDER for file in graph.declaration(name).outputs]
+    outputs = [file for name in graph.ORDER for file in graph.step(name).outputs]
     assert len(outputs) == len(set(outputs))
 
 
-@parametrize("name", graph.ORDER)
-def test_declaration_is_whole(name):
-    """A step declares pre- and postconditions, and a parameter of several steps has one default."""
-    data = yaml.safe_load((graph.STEPS / name / "configure.yml").read_text())
-    assert data["name"] == name
+@parametrize("name", (*graph.ORDER, *graph.OUTSIDE))
+def test_folder_of_mflowgen(name):
+    """It has the files and parameters of the step, and no checks, which would start pytest."""
+    step = graph.step(name)
+    declared = mflowgen_steps.declaration(step)
+    assert declared.keys() == {"name", "tool", "inputs", "outputs", "commands", "parameters"}
+    assert declared["inputs"] == [*step.inputs] and declared["outputs"] == [*step.outputs]
     ours = "eval modexlab asic {export} --export outputs"  # the public command
-    started = shlex.join(isolated.command("modexlab.flow.graph.step", name)[1:])
-    assert data["commands"] == [ours if name == RTL else f"{{python}} {started}"]
-    assert all(isinstance(said, str) for said in [*data["postconditions"], *data.get("preconditions", [])])
-    checked = " ".join(data["postconditions"])
-    assert all(f"outputs/{file}" in checked for file in data["outputs"] if not file.startswith("run-"))
-    for key, value in graph.declaration(name).parameters.items() if name != RTL else ():
-        assert graph.defaults()[key] == value, key
+    started = shlex.join(isolated.command("modexlab.flow.graph.run_step", name))
+    assert [command.format(export="{export}") for command in declared["commands"]] == [
+        ours if name == RTL else started
+    ]
+    assert declared["parameters"].keys() - {"export"} == step.parameters.keys()
+
+
+def test_choices_are_those_of_synthesis():
+    described = graph.parameters()
+    assert described["style"].choices == tuple(synthesis.STYLES)
+    assert set(described["goal"].choices) == {"style", *optimised.GOALS}
+
+
+def test_parameters_of_one_name_are_one():
+    @dataclass(frozen=True)
+    class Other(Params):
+        density: float = param(0.7, "share of something else")
+
+    with pytest.MonkeyPatch.context() as patch, refused("the parameter density of route is not that of"):
+        patch.setattr(type(graph.step("route")), "params", Other)
+        graph.parameters.__wrapped__()
 
 
 @parametrize(
     "call, argument, message",
     [
-        (graph.declaration, "tming", "unknown step 'tming': did you mean 'timing'"),
+        (graph.step, "tming", "unknown step 'tming': did you mean 'timing'"),
+        (graph.ordered, "tming", "unknown step 'tming': did you mean 'timing'"),
+        (
+            graph.ordered,
+            "adopt",
+            "the step adopt is only in graphs of mflowgen with nodes of other tools: see",
+        ),
         (graph.checked, {"nbit": 8}, "unknown parameter of the flow 'nbit'"),
         (graph.checked, {"nbits": 8}, "unknown parameter of the flow 'nbits'"),  # the flow knows no designs
         (graph.checked, {"density": "many"}, r"density = many: give a number, such as 0\.7"),
         (graph.checked, {"fmax": "yes"}, "fmax = yes: give True or False"),
+        (graph.checked, {"density": 2}, r"density = 2: give 0\.05 to 0\.95"),
+        (graph.checked, {"clock_period": "nan"}, r"clock_period = nan: give 0\.001 to 1000 ns"),
+        (graph.checked, {"seconds_a_part": 0}, "seconds_a_part = 0: give 1 or more s"),
+        (graph.checked, {"detailed_cells": float("inf")}, "detailed_cells is too large: give 0 or more"),
+        (graph.checked, {"goal": "power"}, "unknown goal 'power': there are style, clock, area, fast"),
         (
-            graph.mflowgen_parameters,
+            mflowgen_steps.parameters,
             {"settings": "a=b"},
             r"settings = a=b: give a dictionary, such as \{'nstages': 2\}",
         ),
@@ -196,17 +298,17 @@ def test_unknown_step_and_parameter(call, argument, message):
 
 
 def test_texts_are_values():
-    assert graph.checked({"detailed": "false"})["detailed"] is False  # as in the ledger's commands
+    assert graph.checked({"detailed": "false"})["detailed"] is False  # as in the store's commands
 
 
 def test_words_of_the_export():
     """Parameters in mflowgen become arguments of the public command, whatever characters they contain."""
-    values, vectors = graph.mflowgen_parameters(
+    values, vectors = mflowgen_steps.parameters(
         {"nbits": 8, "settings": {"modulus": "1,2 3"}, "system": True}
     )
     words = "mont --nbits 8 --interface stream --set 'modulus=1,2 3' --system"
     assert shlex.split(values["export"]) == [words] and vectors
-    values, vectors = graph.mflowgen_parameters({"verilog": ["/a b.v", "/c,d.v"], "top": "t"})
+    values, vectors = mflowgen_steps.parameters({"verilog": ["/a b.v", "/c,d.v"], "top": "t"})
     assert shlex.split(values["export"]) == ["--verilog '/a b.v' --verilog /c,d.v --top t --clock-port clk"]
     assert not vectors
 
@@ -220,20 +322,11 @@ def test_needed_steps():
     assert judges == {name: (expected[name],) if name in expected else () for name in graph.ORDER}
 
 
-def test_page_has_all_steps_and_parameters():
-    """The tables of docs/reference/flow.md list all steps and parameters, with their defaults."""
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line[:1] == "|"
-    ]
-    first = {name for row in rows for name in row[0].split(", ")}
-    assert set(graph.ORDER) <= first
-    known = graph.defaults() | dict(graph.declaration(RTL).parameters)
-    assert set(known) <= first
-    for row in rows:
-        names, values = row[0].split(", "), row[1].split(", ")
-        if set(names) <= set(known) and len(names) == len(values):
-            for name, value in zip(names, values, strict=True):
-                assert str(known[name]) == value.strip('"'), name
+def test_page_has_the_tables_of_the_steps():
+    """`python -m modexlab.flow.graph.reference docs/reference/flow.md` renews them."""
+    tables = reference.tables()
+    assert all(table in PAGE for table in tables.values()) and reference.renewed(PAGE) == PAGE
+    assert reference.renewed("<!-- table: steps -->\n\n?\n\n<!-- end -->").count("| ") > len(graph.ORDER)
 
 
 # ---- programs that import nothing from the current directory
@@ -250,10 +343,9 @@ def hostile(tmp_path, monkeypatch):
 
 def test_steps_import_nothing_from_the_current_directory(hostile):
     """The command of a step, a script of yosys, and the command line with -m."""
-    (command,) = yaml.safe_load((graph.STEPS / "synthesis" / "configure.yml").read_text())["commands"]
-    words = f"{command.format(python=shlex.quote(sys.executable))} --help"
+    words = f"{mflowgen_steps.command_of(graph.step('synthesis')).format()} --help"
     done = ran(["sh", "-c", words])
-    assert done.returncode == 0 and "steps/NAME/configure.yml" in done.stdout, done.stderr
+    assert done.returncode == 0 and "folder of mflowgen" in done.stdout, done.stderr
     assert yosys.run("greeting", "log hello\n", hostile).log.count("hello")
     (hostile / "modexlab.py").unlink()  # with -m, Python itself would find it first
     words = [sys.executable, "-m", "modexlab.eval.cli", "--version"]
@@ -282,16 +374,6 @@ def test_every_python_starts_without_the_current_directory():
 # ---- mflowgen
 
 
-def mflowgen(directory, *arguments, **variables):
-    """The output of mflowgen or make, or of another program with both on its PATH."""
-    env = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"} | variables
-    done = subprocess.run(
-        arguments, cwd=directory, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
-
-
 @regress
 def test_mflowgen_makes_the_graph(tmp_path):
     """The commands of a user: run, list, status, one step."""
@@ -312,7 +394,7 @@ def test_mflowgen_makes_the_graph(tmp_path):
 
 @regress
 def test_mflowgen_takes_a_kit(tmp_path):
-    """A user's kit becomes the step adk, with the kit's clock."""
+    """A user's kit becomes the step adk, with the kit's clock; its folder survives `make clean-all`."""
     path = second_kit(tmp_path / "second")
     path.write_text(path.read_text().replace("[constraints]\n", "[constraints]\nclock_ns = 7.5\n"))
     build = tmp_path / "build"
@@ -322,6 +404,10 @@ def test_mflowgen_takes_a_kit(tmp_path):
     mflowgen(build, "make", "0")
     (adk,) = build.glob("0-*/outputs/adk")
     assert kit.find(adk).data.name == "second" and kit.find(adk).digest == kit.find(path).digest
+    mflowgen(build, "make", "clean-all")
+    assert not adk.exists()
+    mflowgen(build, "make", "rtl", "0")
+    assert kit.find(adk).data.name == "second"
     (script,) = build.glob(".mflowgen/*-timing/mflowgen-run")
     assert "clock_period=7.5" in script.read_text()
 
@@ -379,14 +465,58 @@ def test_step_in_a_directory(tmp_path, own_cache, counter):
     "name, message",
     [
         ("tming", "unknown step 'tming'"),
-        ("timing", "inputs/adk is not there: run the step adk first"),
-        ("rtl", "the step rtl is `modexlab asic DESIGN --export outputs`"),
+        ("timing", "the step timing needs inputs/adk: run the step adk first"),
+        ("summary", "the step summary needs inputs/design.json: run the step rtl first"),
+        ("adopt", "the step adopt needs inputs/adk: run the step adk first"),
+        ("rtl", "the step rtl is `modexlab asic DESIGN --export outputs`; call that"),
     ],
 )
 def test_step_refuses(tmp_path, name, message):
     said = fails_at(tmp_path, [*STEP, name])
     assert said.startswith("modexlab: error: ") and message in said
     assert not (tmp_path / "outputs").exists()
+
+
+def test_step_fails_if_a_test_fails(tmp_path, own_cache, monkeypatch, capsys):
+    """Its outputs are in place, and its exit code ends a build by mflowgen."""
+    (tmp_path / "inputs").mkdir()
+    for name in graph.step("rtl-sim").inputs:
+        (tmp_path / "inputs" / name).write_text("{}")
+    failure = {"name": "row", "reason": "wrong"}
+    report = {"tests_passed": 1, "tests_failed": 1, "failures": [failure], "cycles": {}}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(
+        type(graph.step("rtl-sim")), "run", lambda _, job: product.write(job.out / "rtl_sim.json", report)
+    )
+    assert run_step.main(["rtl-sim"]) == 1
+    assert "the step rtl-sim: 1 of 2 tests failed: row" in capsys.readouterr().err
+    assert (tmp_path / "outputs" / "rtl_sim.json").exists()
+    monkeypatch.setattr(type(graph.step("rtl-sim")), "run", lambda *_: None)
+    own_cache.rename(tmp_path / "other cache")
+    assert run_step.main(["rtl-sim"]) == 1
+    assert "the step rtl-sim wrote no rtl_sim.json" in capsys.readouterr().err
+
+
+def test_a_node_ends_at_the_limit_of_its_step(tmp_path, own_cache, counter, monkeypatch, capsys):
+    """With the tools that it runs, even if it would go on after the timeout of a tool."""
+
+    def run(*_):
+        with contextlib.suppress(toolchain.ToolTimeout):
+            toolchain.run(["sleep", "60"])
+
+    export(counter, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    kind = type(graph.step("rtl-sim"))
+    monkeypatch.setattr(kind, "limit_s", 0.2)
+    monkeypatch.setattr(kind, "run", run)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert run_step.main(["rtl-sim"]) == 1
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert "the step rtl-sim did not end within 0.2 s; MODEXLAB_PATIENCE=2 doubles" in capsys.readouterr().err
+    assert not list(own_cache.glob("rtl-sim-*"))
 
 
 def test_corrupt_design_kit(tmp_path, own_cache, counter):
@@ -443,7 +573,7 @@ def test_what_an_entry_depends_on(tmp_path):
     name, but not on paths.
     """
     entries = [
-        step.entry_name("synthesis", {"design.sv": text}, {"clock_period": clock})
+        run_step.entry_name("synthesis", {"design.sv": text}, {"clock_period": clock})
         for text, clock in (("a", 3.0), ("a", 3.0), ("b", 3.0), ("a", 2.9))
     ]
     assert entries[0] == entries[1] and len(set(entries)) == 3
@@ -465,7 +595,7 @@ def test_comments_and_layout_are_not_the_design(tmp_path):
         "module top(input \\a//c );\nendmodule\n",
     ):
         (tmp_path / "design.sv").write_text(text)
-        digests.append(step.digest(tmp_path / "design.sv"))
+        digests.append(run_step.digest(tmp_path / "design.sv"))
     assert digests[0] == digests[1] and len(set(digests)) == 4
 
 
@@ -606,16 +736,13 @@ def test_missing_tool_takes_what_needs_it(monkeypatch):
         raise BadInput("there is no compiler: run `apt-get install g++`")
 
     # our own engine replaces the missing tool of timing
-    for name in ("timing", "route"):
-        monkeypatch.setattr(graph.adapter(name), "version", missing)
-    graph._version.cache_clear()
-    try:
-        out = graph.left_out(graph.ORDER)
-        assert "apt-get install g++" in out["route"]
-        assert out["layout"] == "needs route and timing-post"
-        assert set(out) == set(graph.WITH_LAYOUT) - {"place"}
-    finally:
-        graph._version.cache_clear()
+    for name in ("timing", "timing-post", "route"):
+        monkeypatch.setattr(type(graph.step(name)), "tool", Tool("a tool", missing))
+    assert graph.tool("timing")[0] == "modexlab"
+    out = graph.left_out(graph.ORDER)
+    assert "apt-get install g++" in out["route"]
+    assert out["layout"] == "needs route and timing-post"
+    assert set(out) == set(graph.WITH_LAYOUT) - {"place"}
 
 
 @regress
@@ -747,15 +874,8 @@ def test_products_name_the_step_that_writes_them():
     assert {TimingReport, Routing} <= {*products}
     for kind in products:
         if kind.__module__ != "modexlab.flow.fpga.report":  # whose command is no graph
-            outputs = graph.declaration(kind.STEP).outputs  # BadInput for a step that does not exist
+            outputs = graph.step(kind.STEP).outputs  # BadInput for a step that does not exist
             assert not kind.FILE or kind.FILE in outputs, kind
-
-
-def test_a_figure_that_is_renamed_is_an_error():
-    assert summary._picked(None, ["wns_ns"]) == {"wns_ns": None}
-    assert summary._picked(Figures(wns_ns=0.1), ["wns_ns"]) == {"wns_ns": 0.1}
-    with pytest.raises(AttributeError, match="wns"):
-        summary._picked(Figures(), ["wns"])
 
 
 def test_the_printed_slack_is_the_one_that_decides():

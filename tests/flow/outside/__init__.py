@@ -1,0 +1,1 @@
+"""Nodes, netlists and wires of other tools in the flow."""
