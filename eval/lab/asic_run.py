@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ...fl.errors import BadInput
-from ...flow import description, product, workload
+from ...flow import description, product
 from ...flow.fpga import fpga
 from ...flow.fpga.report import FpgaRun
 from ...flow.graph import fmax, graph, summary
@@ -22,22 +22,20 @@ from ...flow.graph.figures import Ran, Summary
 from ...flow.graph.runner import INDISPENSABLE, FlowResult, run_flow
 from ...flow.kit import kit
 from ...flow.progress import Event, Report, Running
-from ...flow.source import DESIGN, Source, VerilogFiles
+from ...flow.source import DESIGN, Source
 from ...flow.workload import RTL_SIM, Simulated
 from ...rtl.sim.verilog_digests import Digests
 from ..designs.interfaces import INTERFACES
 from ..designs.verilog_header import commit
 from ..errors import NoMeasurement
 from ..json_values import Json, attributes
-from .flow_settings import EQUIVALENCE, KIT, check_flow, steps_of
-from .metrics import DRAWN, OF_OPERATION, Figure, Measurement, figure
+from .flow_settings import CORNER, EQUIVALENCE, KIT, check_flow
+from .metrics import METRICS, Figure, Measurement, figure
 from .point import Point
-from .stages import FLOW, FPGA, LAYOUT
+from .stages import FPGA, LAYOUT
 
 Say = Callable[[str], None]  # receives a description of the current step
 SKIPPED = "left out by --skip"
-# figures of the summary that belong to the netlist, not to an operation
-OF_NETLIST = ("area_um2", "cells", "flops", "wns_ns", "hold_wns_ns", "fmax_mhz", "power_mw")
 DETAILS = (
     "parameters",
     "style",
@@ -62,39 +60,32 @@ FPGA_LIMIT_S = 3600  # CPU time, for a point of a sweep
 COUNTS = {"luts": "lut", "ffs": "ff", "dsps": "dsp", "alms": "alm", "slices": "slice"}
 
 
-def verilog_files(
-    files: Sequence[str],
-    top: str | None,
-    clock_port: str = "clk",
-    vectors: str | None = None,
-    include: Sequence[str] = (),
-    define: Sequence[str] = (),
-) -> VerilogFiles:
-    """External Verilog sources; BadInput without a top module or if a file is missing."""
-    if top is None:
-        raise BadInput("--verilog without --top: name the top module, as in --top MontMulRem")
-    for path in files:
-        if not Path(path).is_file():
-            raise BadInput(f"there is no file {path}; give Verilog files")
-    if vectors is not None:
-        workload.load(Path(vectors))  # BadInput before anything runs
-    sources, folders = tuple(map(Path, files)), tuple(map(Path, include))
-    return VerilogFiles(
-        sources, top, clock_port, None if vectors is None else Path(vectors), folders, tuple(define)
-    )
-
-
 def targets(*, layout: bool, skip: Collection[str] = ()) -> list[str]:
     """The steps of the flow, with or without layout, minus the skipped steps and the steps that need their
     files.
     """
-    names = steps_of(LAYOUT if layout else FLOW)
     for name in skip:
-        graph.declaration(name)  # raises BadInput for an unknown step
+        graph.ordered(name)  # raises BadInput for an unknown step
         if name in INDISPENSABLE:
             raise BadInput(f"--skip {name}: all that comes after needs it; drop it, or give --to {name}")
-    lost = graph.without(names, dict.fromkeys(skip, SKIPPED))
-    return [name for name in names if name not in lost]
+    outside = () if layout else graph.WITH_LAYOUT
+    lost = graph.without(graph.ORDER, dict.fromkeys((*outside, *skip), SKIPPED))
+    return [name for name in graph.ORDER if name not in lost]
+
+
+def settings(flow: Mapping[str, Any], *, layout: bool) -> tuple[Json, Path | None]:
+    """The parameters of a run and the place of its kit, from settings as in points; clock and density are
+    those of the kit unless they are set. BadInput for an illegal value, or if the kit is not installed.
+    """
+    name = str(flow.get(KIT, kit.DEFAULT.stem))
+    described, library = kit.described(name, str(flow.get(CORNER, ""))), kit.named(name)
+    kit.find(library)
+    if layout:
+        _ = described.geometry  # BadInput for a kit without layout
+    asked = {"clock_period": described.constraints.clock_ns, "density": described.constraints.density, **flow}
+    return check_flow(
+        {name: value for name, value in asked.items() if name not in (KIT, EQUIVALENCE)}
+    ), library
 
 
 # ---- the runs
@@ -166,19 +157,31 @@ def measure_implementation(point: Point, say: Say, jobs: int) -> Measurement:
     """The figures of a point at stage flow, layout or fpga."""
     if point.stage == FPGA:
         return _fpga(point, say, jobs)
-    flow = dict(point.flow)
-    proof, library = flow.pop(EQUIVALENCE), flow.pop(KIT, None)
+    proof = dict(point.flow)[EQUIVALENCE]
     wanted = targets(layout=point.stage == LAYOUT, skip=() if proof else (EQUIVALENCE,))
     start = time.monotonic()
-    outcome, run = run_asic(
-        wanted,
-        point.chip(),
-        check_flow(flow),
-        _teller(point, say),
-        jobs=jobs,
-        adk=kit.named(library) if library else None,
-    )
+    outcome, run = _run_point(point, wanted, say, jobs)
     return asic_measurement(point, wanted, outcome, run, time.monotonic() - start)
+
+
+def _run_point(point: Point, wanted: Collection[str], say: Say, jobs: int) -> tuple[FlowResult, Summary]:
+    """Run these steps of the flow with the settings and the kit of a point."""
+    parameters, library = settings(dict(point.flow), layout=point.stage == LAYOUT)
+    return run_asic(wanted, point.chip(), parameters, _teller(point, say), jobs=jobs, adk=library)
+
+
+def measure_partly(point: Point, to: str, say: Say, jobs: int = 2) -> Measurement:
+    """The figures of the steps up to one of them. NoMeasurement if a step failed."""
+    graph.ordered(to)  # BadInput if unknown
+    if to in graph.WITH_LAYOUT and point.stage != LAYOUT:
+        raise BadInput(f"to = {to!r}: this step is one of the layout; give layout=True, too")
+    wanted = graph.with_judges(to)
+    start = time.monotonic()
+    outcome, run = _run_point(point, wanted, say, jobs)
+    for name, why in summary.undone(run).items():
+        if name in wanted:
+            raise NoMeasurement(f"{point}: step {name}: {why}")
+    return _measurement(point, outcome, run, time.monotonic() - start, caveats=[*run.caveats])
 
 
 def asic_measurement(
@@ -187,12 +190,10 @@ def asic_measurement(
     """The measurement of a point from a run of these steps; NoMeasurement if a step or a test failed."""
     _require_done(point, run, wanted)
     chip = point.chip()
-    files = outcome.files()
     told = msgspec.json.decode(msgspec.json.encode(run))
     details = {key: told[key] for key in DETAILS if told[key] is not None}
     works, corners = chip.energy(), [*{*run.corners.values()}]
     details |= {
-        "commit": commit(),
         "corner": corners[0]
         if len(corners) == 1
         else ", ".join(f"{at} for {of}" for of, at in run.corners.items()),
@@ -208,36 +209,33 @@ def asic_measurement(
             *filter(None, ["" if run.equivalence else NOT_PROVED, chip.note, chip.limits]),
         ],
     }
+    return _measurement(point, outcome, run, seconds, **details)
+
+
+def _measurement(
+    point: Point, outcome: FlowResult, run: Summary, seconds: float, **details: Any
+) -> Measurement:
+    """The figures of a run with its tools, tests, marks and pictures."""
+    files = outcome.files()
     return Measurement(
         figures=tuple(_asic_figures(run, point.stage)),
         seconds=seconds,
         tools={step.tool: step.version for step in run.steps},
         **_digests(files),
-        tests=_tests(run.tests),
+        tests=_tests(run.tests) if run.tests else "none in these steps",
         marks=tuple(run.marks),
-        details=details,
+        details={"commit": commit(), **details},
         artifacts={name: files[name].read_bytes() for name in PICTURES if name in files},
     )
 
 
 def _asic_figures(run: Summary, stage: str) -> list[Figure]:
-    """The measured figures; a netlist without registers has no slack."""
-    # the core of a manifest is counted without its wrapper, if its instance is named `core`
-    counted = run.core or run
-    figures = [figure("clock_ns", run.clock_ns)]
-    figures += [figure(f"period_{corner}_ns", value) for corner, value in run.corner_ns.items()]
-    for name in (*OF_NETLIST, *OF_OPERATION):
-        value = getattr(counted, name, getattr(run, name))
-        values = value or {} if name in OF_OPERATION else {} if value is None else {"": value}
-        figures += [figure(name, value, operation) for operation, value in values.items()]
-    # the spread of the energy is known only for the whole top module
-    for operation, spread in ((run.energy_spread_nj or {}) if run.core is None else {}).items():
-        figures += [figure(name, getattr(spread, part), operation) for name, part in DRAWN.items()]
-    after = run.after_layout
-    if stage == LAYOUT and after is not None and after.die_um is not None and after.wire_um is not None:
-        width, height = after.die_um
-        figures += [figure("die_um2", round(width * height, 3)), figure("wire_um", after.wire_um)]
-    return figures
+    """The figures of a run; those of a layout only at that stage."""
+    return [
+        figure(value.metric, value.number, value.operation)
+        for value in run.values
+        if stage in METRICS[value.metric].stages
+    ]
 
 
 def _require_done(point: Point, run: Summary, wanted: Collection[str]) -> None:

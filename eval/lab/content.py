@@ -6,51 +6,105 @@
     formula                           the formulas of its cycles, and its functional level
 
 Together with `Point.key` it decides whether a figure is stale. It is computed only for points with figures in
-the ledger.
+the store. Elaborating wide hardware takes minutes, so a file next to the reference results has the digests of
+their hardware by origin: the digest of the code and the arguments that make it.
 """
 
 import functools
-from collections.abc import Callable, Iterable
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol
 
-from ...rtl.sim import cache, interrupt, sources
+from ...fl.errors import BadInput
+from ...flow.files import replacing
+from ...rtl.sim import interrupt, sources
 from ...rtl.sim.translation.component_digest import Recipe, recipe, recipe_of
 from ...rtl.sim.verilog_digests import Digests
+from ..designs.chip import AcceleratorChip
 from ..designs.machine import Machine, PublicMachine
 from ..designs.workload_names import cycles_of
+from ..json_values import Json
 from . import keys
 from .stages import CL, FORMULA
 
-Point = Any  # of point.py, which imports this module
 MOST_REMEMBERED = 1024  # digests cached in a process
+_BEGUN = time.time()  # of this process, before it elaborates hardware
 _KNOWN: dict[Any, Any] = {}
 _FORMULAS: dict[tuple[Any, ...], Recipe] = {}  # the code of formulas, which many machines share
+CONTENTS = Path(__file__).parents[1] / "results" / "contents.json"  # `modexlab store renew` writes it
 _USED = ("fl", "cycles", "carried")  # methods of a machine that compute figures by formula
 
 
-@interrupt.kept()  # Ctrl-C waits until the hardware is built
+class Point(Protocol):
+    """The parts of a point (point.py) that decide about its hardware or model."""
+
+    @property
+    def subject(self) -> str: ...
+    @property
+    def nbits(self) -> int: ...
+    @property
+    def interface(self) -> str: ...
+    @property
+    def stage(self) -> str: ...
+    @property
+    def own(self) -> bool: ...
+    @property
+    def design(self) -> Any: ...
+    @property
+    def machine(self) -> Any: ...
+    @property
+    def all_settings(self) -> Json: ...
+    def chip(self) -> AcceleratorChip: ...
+
+
 def content_of(point: Point) -> str:
     """The content digest of a point at any stage."""
     if point.stage not in (FORMULA, CL):
-        return verilog_digests(point).hardware
+        return recorded_contents().get(origin_of(point)) or _hardware_of(point)
     if point.own:
         return str(point.machine.identity)
     return _remembered(_of_formula if point.stage == FORMULA else _of_model, point)
 
 
-def origin_of(point: Point) -> str:
-    """A digest of the code and the arguments that make the hardware or model of a point, without comments.
+@interrupt.kept()  # Ctrl-C waits until the hardware is built
+def _hardware_of(point: Point) -> str:
+    return verilog_digests(point).hardware
 
-    Points of one origin have one content, which takes longer to find. It is empty for the code of users and
-    of tests, and the same in every version of Python.
+
+def origin_of(point: Point) -> str:
+    """A digest of the code and the arguments that make the Verilog of a point, without comments. It is empty
+    for the code of users and of tests, and the same in every version of Python.
     """
-    if point.stage not in (FORMULA, CL):
-        return _remembered(_origin_of_verilog, point)
-    if point.own:
-        return ""
-    return _remembered(_origin_of_formula if point.stage == FORMULA else _origin_of_model, point)
+    return str(_remembered(_origin_of_verilog, point))
+
+
+@functools.cache
+def recorded_contents() -> Mapping[str, str]:
+    """The content digests of the hardware of reference results, by origin."""
+    found: dict[str, str] = json.loads(CONTENTS.read_text(encoding="utf-8"))
+    return found
+
+
+def record_contents(points: Iterable[Point]) -> None:
+    """Write the file of content digests for these points, in place of its present one. BadInput if a source
+    has changed since this process began: an origin is that of the files, the hardware that of the process.
+    """
+    hardware = [point for point in points if point.stage not in (FORMULA, CL)]
+    found = {origin: _hardware_of(point) for point in hardware if (origin := origin_of(point))}
+    ours = [module.__file__ for name, module in sys.modules.items() if name.startswith(f"{sources.PACKAGE}.")]
+    for path in map(Path, filter(None, ours)):
+        if path.stat().st_mtime > _BEGUN:
+            raise BadInput(
+                f"{path} changed meanwhile, so {CONTENTS} stays as it is; run the same command again"
+            )
+    with replacing(CONTENTS) as part:
+        part.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+    recorded_contents.cache_clear()
 
 
 def verilog_digests(point: Point) -> Digests:
@@ -81,10 +135,6 @@ def _of_model(point: Point) -> str:
     return _digest(point.machine, _model(point))
 
 
-def _origin_of_model(point: Point) -> str:
-    return _origin(_model(point))
-
-
 def _model(point: Point) -> Recipe | None:
     machine, interface = point.machine, point.machine.interface(point.interface)
     # `machine.cl` would include the whole machine, with its RTL, in the digest
@@ -95,23 +145,10 @@ def _of_formula(point: Point) -> str:
     return f"{_methods(point).digest} {_digest(point.machine, _formula(point))}"
 
 
-def _origin_of_formula(point: Point) -> str:
-    return _origin(_formula(point), _methods(point))
-
-
 def _formula(point: Point) -> Recipe | None:
     build = point.machine.build
     bare = replace(build, rtl=None, cl=None, unit=replace(build.unit, rtl=None, cl=None))
     return recipe_of(point.machine.design.domain, bare, known=_FORMULAS)
-
-
-def _origin(*recipes: Recipe | None) -> str:
-    """The digest of recipes with the code that they lead to; empty if one has none."""
-    if None in recipes:
-        return ""
-    found = [item for item in recipes if item is not None]
-    modules = sorted({module for item in found for module in item.modules})
-    return cache.key(*(item.arguments for item in found), sources.code_digest(*modules))
 
 
 def _methods(point: Point) -> Recipe:

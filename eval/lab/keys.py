@@ -10,8 +10,8 @@ import platform
 from collections.abc import Mapping
 
 from ...fl.errors import BadInput
+from ...flow.graph import graph
 from ...rtl.sim import cache, sources
-from ..json_values import Json, canonical
 from .flow_settings import steps_of
 from .stages import CL, FORMULA, FPGA, IMPLEMENTED, LAYOUT, NATIVE, NETLIST, PYTHON, VERILOG
 
@@ -23,7 +23,7 @@ _MACHINES = (
 )
 _SIMULATORS = ("rtl.sim", "eval.designs.session")
 _SYSTEMS = ("rtl.sim", "eval.designs.system_catalogue")
-_FLOW = ("eval.lab.asic_run", "flow.graph.step")
+_FLOW = ("eval.lab.asic_run", "flow.graph.run_step")
 _OPERANDS = ("eval.designs.workload_names", "eval.designs.widths")
 _PROOFS = "eval.assurance.proof.registry"
 _ATTACKS = "eval.assurance.attacks.suite"
@@ -56,9 +56,7 @@ _HARDWARE = (
 
 def flow_modules(stage: str = LAYOUT) -> tuple[str, ...]:
     """The modules that compute figures of the flow at a stage; steps are found by folder, not by import."""
-    from ...flow.graph import graph  # needs the extra [flow]
-
-    return (*_FLOW, *dict.fromkeys(map(graph.adapter_module, steps_of(stage))))
+    return (*_FLOW, *dict.fromkeys(map(graph.module_of, steps_of(stage))))
 
 
 @functools.cache
@@ -129,25 +127,7 @@ def ours() -> dict[str, str]:
 
 
 def _version(step: str) -> tuple[str, str]:
-    from ...flow.graph import graph
-
     try:
         return graph.tool(step)
     except BadInput:
-        return graph.declaration(step).tool, ""
-
-
-# ---- stored results
-
-
-def sealed(value: Json) -> Json:
-    """A stored object with the digest of the rest, which does not match if a figure was edited by hand."""
-    return {**value, "digest": cache.key(canonical(value))}
-
-
-def unsealed(value: Json) -> Json:
-    """The object that was sealed; ValueError if it was edited since."""
-    bare = {name: item for name, item in value.items() if name != "digest"}
-    if value != sealed(bare):
-        raise ValueError("not what was written")
-    return bare
+        return graph.step(step).tool.name, ""

@@ -74,12 +74,21 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         figures=(figure("cycles", total, point.operation),),
         seconds=time.monotonic() - start,
         tools=point.tools,
-        verilog_hash="" if point.stage in (FORMULA, CL) else verilog_digests(point).text,
-        content=point.content,
+        **_digests(point),
         tests=tests,
         marks=(f"the design fails {len(failed)} of its tests: {', '.join(failed)}",) if failed else (),
         details=details,
     )
+
+
+def _digests(point: Point) -> Json:
+    """The digests of the hardware that ran, as fields of a measurement. They are computed anew: this process
+    may have other code than the file of contents knows.
+    """
+    if point.stage in (FORMULA, CL):
+        return {"verilog_hash": "", "content": point.content}
+    found = verilog_digests(point)
+    return {"verilog_hash": found.text, "content": found.hardware}
 
 
 def _formula(point: Point, parts: Parts) -> tuple[list[int], str]:
@@ -99,7 +108,7 @@ def _simulated(point: Point, parts: Parts) -> tuple[list[int], str]:
     """Cycles of each part, simulated on one machine, and a description of the check."""
     level, stage = ("cl", None) if point.stage == CL else ("rtl", point.stage)
     counts = []
-    with point.machine.session(level=level, stage=stage, interface=point.interface) as session:
+    with point.machine.session(level=level, backend=stage, interface=point.interface) as session:
         for part in parts:
             (operated,) = session.operate([part.work.requests])
             _require_right(point, part, operated.responses)

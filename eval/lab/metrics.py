@@ -1,78 +1,51 @@
-"""Metrics: everything that can be measured, with its name, title, unit and stages.
+"""Metrics: everything that can be measured, and the stages at which it is.
 
-A new metric is an entry of METRICS. A Figure is one value of a metric; a Measurement has all figures of one
-point.
+Steps of the flow declare their metrics (flow/metric.py). A Figure is one value of a metric; a Measurement has
+all figures of one point.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...fl.errors import BadInput, unknown
+from ...flow import metric
+from ...flow.graph import graph
 from .stages import CYCLES, FPGA, LAYOUT, NETLIST
 
-# metrics with one figure per operation
-OF_OPERATION = ("cycles", "time_ns", "energy_nj", "energy_inertial_nj", "energy_with_glitches_nj")
-CORNERS = ("slow", "typical", "fast")  # of a cell library
-DRAWN = {"energy_drawn_nj": "mean_nj", "energy_drawn_std_nj": "std_nj"}  # of operations on random operands
+# of operations on random operands
+DRAWN = (metric.ENERGY_DRAWN.name, metric.ENERGY_DRAWN_STD.name)
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A measured quantity. `head` is the title of its axis or column."""
+class Metric(metric.Metric):
+    """A metric with the stages at which it is measured."""
 
-    name: str
-    title: str
-    unit: str  # as in the ledger
-    stages: tuple[str, ...]
-    better: str = "min"  # or "max", or "" if neither is better
-    axis: bool = False  # charts may use it as an axis; less is better for all of these
-    counted: bool = False  # the title already names the unit
-
-    @property
-    def per_operation(self) -> bool:
-        """Whether each operation has its own figure (cycles), unlike a property of the hardware (area)."""
-        return self.name in (*OF_OPERATION, *DRAWN)
-
-    @property
-    def shown_unit(self) -> str:
-        """The typeset unit; empty if the title already names it."""
-        return "" if self.counted else self.unit.replace("um2", "µm²").replace("um", "µm")
-
-    @property
-    def head(self) -> str:
-        unit = self.shown_unit
-        return f"{self.title} ({unit})" if unit not in ("", self.title.lower()) else self.title
+    stages: tuple[str, ...] = ()
 
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric("cycles", "Cycles", "cycles", (*CYCLES, *NETLIST), axis=True),
-        Metric("time_ns", "Time", "ns", NETLIST, axis=True),
-        Metric("area_um2", "Area", "um2", NETLIST, axis=True),
-        Metric("energy_nj", "Energy", "nJ", NETLIST, axis=True),
-        Metric("energy_with_glitches_nj", "Energy with glitches", "nJ", NETLIST, axis=True),
-        Metric("energy_inertial_nj", "Energy with glitches as far as they go", "nJ", NETLIST),
-        Metric("energy_drawn_nj", "Mean energy over drawn operands", "nJ", NETLIST),
-        Metric("energy_drawn_std_nj", "Standard deviation of that energy", "nJ", NETLIST, better=""),
-        Metric("power_mw", "Power", "mW", NETLIST, axis=True),
-        Metric("clock_ns", "Clock period", "ns", NETLIST, better=""),
-        Metric("fmax_mhz", "Highest clock", "MHz", NETLIST, better="max"),
-        *(
-            Metric(f"period_{corner}_ns", f"Shortest period, {corner} corner", "ns", NETLIST)
-            for corner in CORNERS
-        ),
-        Metric("wns_ns", "Slack", "ns", NETLIST, better="max"),
-        Metric("hold_wns_ns", "Hold slack on paths from registers", "ns", NETLIST, better="max"),
-        Metric("cells", "Cells", "cells", NETLIST, axis=True, counted=True),
-        Metric("flops", "Flip-flops", "cells", NETLIST, axis=True, counted=True),
-        Metric("die_um2", "Die", "um2", (LAYOUT,)),
-        Metric("wire_um", "Wire", "um", (LAYOUT,)),
-        *(Metric(name.lower(), name, name, (FPGA,), counted=True) for name in ("LUT", "FF", "DSP", "ALM")),
-        Metric("slice", "Slices", "slices", (FPGA,), counted=True),
-    )
-}
+def _at(item: metric.Metric, stages: tuple[str, ...]) -> Metric:
+    return Metric(**vars(item), stages=stages)
+
+
+def _measured() -> Iterator[Metric]:
+    """All metrics: of the steps of the flow, and of counts of FPGA cells."""
+    before = {
+        item.name
+        for name in graph.ORDER
+        if name not in graph.WITH_LAYOUT
+        for item in graph.step(name).metrics
+    }
+    for item in graph.metrics().values():
+        stages = NETLIST if item.name in before else (LAYOUT,)
+        yield _at(item, (*CYCLES, *stages) if item == metric.CYCLES else stages)
+    for name in ("LUT", "FF", "DSP", "ALM"):
+        yield Metric(name.lower(), name, name, counted=True, stages=(FPGA,))
+    yield Metric("slice", "Slices", "slices", counted=True, stages=(FPGA,))
+
+
+METRICS: dict[str, Metric] = {item.name: item for item in _measured()}
+OF_OPERATION = tuple(name for name, item in METRICS.items() if item.per_operation and name not in DRAWN)
 
 
 def at(stage: str) -> tuple[str, ...]:

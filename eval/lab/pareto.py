@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from ...fl.errors import BadInput
-from .ledger_rows import Row
 from .metrics import Figure
+from .store.rows import Row
 
 Vector = tuple[float, ...]
 Goals = Mapping[str, int]  # by metric: 1 if smaller is better, -1 if larger

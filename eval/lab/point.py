@@ -1,4 +1,4 @@
-"""Point: one thing to measure, and its key in the ledger.
+"""Point: one thing to measure, and its key in the store.
 
 A point is a design of the catalogue, or a system of `modexlab proc systems`, at a width, with parameters, at
 a stage, with a workload or with settings of the flow. Equivalent points are equal: settings that have a
@@ -22,6 +22,7 @@ from ..designs.control import VERIFY, is_protected
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
 from ..designs.machine import Design
 from ..designs.own import OwnDesign
+from ..designs.soc_system import SOFTWARE_FAMILY
 from ..designs.system_catalogue import (
     HARDWARE,
     SOFTWARE,
@@ -34,6 +35,7 @@ from ..designs.widths import MAX_NBITS, check_width
 from ..designs.workload_names import (
     DECRYPT,
     ENCRYPT,
+    EXPONENTS,
     PRODUCT,
     Part,
     check_name,
@@ -56,7 +58,7 @@ Settings = tuple[tuple[str, Any], ...]  # names and values, in order
 
 
 def version_of(key: str, content: str) -> str:
-    """The name of a measurement in the ledger: the key of its point, and the digest of its content."""
+    """The name of a measurement in the store: the key of its point, and the digest of its content."""
     return f"{key}-{content}"
 
 
@@ -68,13 +70,6 @@ def key_in(version: str) -> str:
 def content_in(version: str) -> str:
     """The digest of the content in such a name."""
     return version.partition("-")[2]
-
-
-def is_content(content: str, origin: str, point: "Point") -> bool:
-    """Whether a recorded content is that of a point now. The origin is compared first, because it is faster
-    to find.
-    """
-    return (bool(origin) and origin == point.origin) or content == point.content
 
 
 @dataclass(frozen=True)
@@ -174,7 +169,7 @@ class Point:
         """
         return self.kind.design if self.kind is not None else entry(self.subject)
 
-    @property
+    @functools.cached_property
     def machine(self) -> Any:
         """The machine that the design makes, or that is in its system; BadInput if the settings are illegal.
         Software has no machine.
@@ -208,9 +203,27 @@ class Point:
         return isinstance(self.design, OwnDesign)
 
     @property
+    def is_cost(self) -> bool:
+        """Whether its cycles are a cost; the total of `exponents` only shows whether they depend on the
+        exponent.
+        """
+        return self.workload != EXPONENTS
+
+    @property
+    def family(self) -> str:
+        """The family of its design; "software" without one."""
+        return SOFTWARE_FAMILY if self.design is None else str(self.design.family)
+
+    @property
     def modulus(self) -> int:
         """The only modulus that the machine accepts; 0: any, or that of any key."""
         return self.machine.modulus if self.design is not None and not self.own and not self.keyed else 0
+
+    @property
+    def has_own_modulus(self) -> bool:
+        """Whether its machine is made for one modulus other than that of the key."""
+        design = None if self.interface == SYSTEM else self.design
+        return design is not None and any(param.name == "modulus" for param in design.params)
 
     @property
     def keyed(self) -> bool:
@@ -273,7 +286,7 @@ class Point:
 
     def _check_stage(self) -> None:
         """BadInput for a stage that the machine does not have: the core of a manifest has only RTL."""
-        stages = (*self.machine.stages, *IMPLEMENTED)
+        stages = (*self.machine.backends, *IMPLEMENTED)
         if self.stage not in stages and not (self.stage == FORMULA and CL in stages):
             raise BadInput(
                 f"{self.label} at stage {self.stage}: it is measured at {', '.join(stages)}; give one of them"
@@ -328,7 +341,7 @@ class Point:
     def from_json(cls, data: Mapping[str, Any]) -> "Point":
         """Read the output of `as_json`; BadInput if the catalogue no longer has the point.
 
-        Points of old ledgers can have crt or blind without verify: their hardware has no result check.
+        Points of old stores can have crt or blind without verify: their hardware has no result check.
         """
         settings = dict(data.get("settings", ()))
         if VERIFY.name not in settings and is_protected(settings):
@@ -371,14 +384,9 @@ class Point:
         """Digest of the measured hardware or model."""
         return content.content_of(self)
 
-    @functools.cached_property
-    def origin(self) -> str:
-        """Digest of the code and the arguments that make the measured hardware or model; see `content`."""
-        return content.origin_of(self)
-
     @property
     def version(self) -> str:
-        """The name of its figures or its failure in the ledger: a digest of all that determines them."""
+        """The name of its figures or its failure in the store: a digest of all that determines them."""
         try:
             content = self.content
         except Exception:  # PyMTL3 may raise anything for hardware that cannot be translated
@@ -397,7 +405,7 @@ class Point:
             return []  # its workloads are in the digest of its files
         machine = self.machine if self.design is not None else None
         by_formula = (
-            self.stage in NETLIST and self.kind is None and machine is not None and CL in machine.stages
+            self.stage in NETLIST and self.kind is None and machine is not None and CL in machine.backends
         )
         if self.nbits > MOST_OPERAND_NBITS:
             formula = [self.at(stage=FORMULA, flow=(), interface=DEFAULT.name).content] if by_formula else []
@@ -426,11 +434,11 @@ class Point:
             fpga = ["--fpga"] if self.stage == FPGA else []
             words = ["asic", *subject, *fpga, *width, *settings, *interface, *self._flow_options()]
         elif self.interface == SYSTEM:
-            work = ["--operation", self.workload, "--stage", self.stage, "--full"]
+            work = ["--operation", self.workload, "--backend", self.stage, "--full"]
             words = ["proc", "systems", self.subject, *width, *settings, *work]
         else:
             work = [*width, *settings, "--workload", self.workload]
-            level = ["--level", "cl"] if self.stage == CL else ["--stage", self.stage]
+            level = ["--level", "cl"] if self.stage == CL else ["--backend", self.stage]
             words = ["run", *subject, *work, *interface, *level]
             if self.stage == FORMULA:
                 words = ["run", *subject, "--level", "formula", *work]

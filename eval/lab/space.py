@@ -25,6 +25,7 @@ energy_nj.decrypt) judges figures. A constraint does not apply to points that la
 
 import itertools
 import math
+import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,25 +41,29 @@ from ...fl.input_file import read_text
 from ...flow import typed_toml
 from ..designs import catalogue
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
-from ..designs.machine import Design
+from ..designs.machine import PROGRAMMED, Design
 from ..designs.own import OwnDesign
-from ..designs.system_catalogue import HARDWARE, OPERATIONS, SOFTWARE, find_system
-from ..designs.workload_names import ENCRYPT, check_name
+from ..designs.protection import Requested
+from ..designs.system_catalogue import OPERATIONS, subject_of
+from ..designs.workload_names import DECRYPT, ENCRYPT, check_name
 from ..grouping import grouped
 from ..json_values import Json, spelled
 from ..papers.expression import Expression
 from . import pareto
 from .flow_settings import FLOW_DEFAULTS, optional_flow
-from .ledger.export import Reference
 from .metrics import METRICS, OF_OPERATION, Figure, check_metric
-from .point import Point
+from .point import Point, Settings
 from .stages import DEFAULT as DEFAULT_STAGE
 from .stages import IMPLEMENTED, NETLIST, STAGES
+from .store.reference import Reference
 
 SPACES = Path(__file__).with_name("spaces")
 SELECTORS = ("family", "domain", "schedule", "paper")  # of a design
 CONSTANT_TIME = "constant_time"  # of a machine
 MOST_VALUES = 100_000  # of a range
+ENUMERABLE = 10_000  # points that are enumerated to draw some of them
+FUTILE = 50  # random points per point wanted, after which a search ends
+LISTED = "a file of results has points and no axes; drop it"
 MOST_NUMBER_BITS = 5000  # a modulus has 4096 at most
 DEFAULT_OBJECTIVES = {"cycles": "min"}
 # names that a constraint may use in addition to parameters, settings of the flow and metrics
@@ -134,6 +139,24 @@ class Part:
             for workload, settings, flow in itertools.product(*axes):
                 yield subject, nbits, settings, interface, workload or ENCRYPT, stage, flow
 
+    def protected(self, requested: Requested) -> Iterator["Part"]:
+        """A part for each design that has a program, and for the widths at which its settings are equal. Such
+        a machine does private operations only.
+        """
+        single = {name: values[0] for name, values in self.settings.items() if len(values) == 1}
+        works = tuple(name for name in self.workloads if name != ENCRYPT) or (DECRYPT,)
+        for subject in self.subjects:
+            design = subject_of(subject).design
+            if not isinstance(design, Design) or not design.programmed:
+                continue
+
+            def settings(nbits: int, design: Design = design) -> Settings:
+                return tuple(requested.settings(design, nbits, single).items())
+
+            for found, nbits in grouped(self.nbits, settings).items():
+                axes = {name: (value,) for name, value in found} | dict(self.settings)
+                yield replace(self, subjects=(subject,), nbits=tuple(nbits), workloads=works, settings=axes)
+
     @property
     def axes(self) -> Axes:
         """All axes by name, with their values."""
@@ -146,6 +169,21 @@ class Part:
             **{f"set.{name}": values for name, values in self.settings.items()},
             **{f"flow.{name}": values for name, values in self.flow.items()},
         }
+
+    def of_work(self, subjects: Names, work: tuple[Any, ...]) -> "Part":
+        """The part of these subjects for one kind of work."""
+        nbits, stage, interface, _, workload, device = work
+        flow = self.flow_of(stage)
+        return replace(
+            self,
+            subjects=subjects,
+            nbits=(nbits,),
+            stages=(stage,),
+            interfaces=(interface,),
+            workloads=(workload,) if workload else self.workloads,
+            settings=self.settings_of(*subjects),  # without axes that have no effect
+            flow={**flow, "device": (device,)} if device else flow,
+        )
 
     def chosen(self, choose: Callable[[str], Any]) -> Fields:
         """The fields of the point that `choose` selects; it is called only for axes that matter to that
@@ -162,9 +200,9 @@ class Part:
 class Space:
     """Points to measure, with their objectives and constraints.
 
-    points: a lazy iterator over all points without repetition; while it runs, `impossible` collects points
-    that no design can have, and `left_out` counts the points that each constraint excludes. parameters,
-    sample: the points as axes, for a search. before, after: constraints on points and on figures.
+    points: a lazy iterator over all points without repetition. parameters, sample: the points as axes, for a
+    search. Both note in `impossible` the points that no design can have, and in `excluded` those that a
+    constraint leaves out. before, after: constraints on points and on figures.
     """
 
     title: str
@@ -173,13 +211,14 @@ class Space:
     constraints: tuple[Expression, ...]
     parts: tuple[Part, ...]
     listed: tuple[Point, ...] = ()  # explicitly listed points
-    impossible: list[tuple[str, str]] = field(default_factory=list)  # the point as text, and the reason
-    left_out: Counter[str] = field(default_factory=Counter)  # number of excluded points by constraint
+    impossible: dict[str, str] = field(default_factory=dict)  # the reason by point, as text
+    excluded: dict[str, str] = field(default_factory=dict)  # the constraint by point
+    unprotected: Names = ()  # designs left out by `protected`
 
     @classmethod
     def load(cls, name: str | Path, own: Own = MappingProxyType({})) -> "Space":
         """A ready-made space by name, a TOML file, or the points of a file of reference results. The file may
-        name designs of `own`, whose values are their references.
+        name designs of `own`, whose values are their references; every part has those that it does not name.
         """
         path = SPACES / f"{name}.toml"
         if str(name) not in names():
@@ -188,13 +227,16 @@ class Space:
                 error = unknown("space", str(name), names())
                 raise BadInput(f"{error}; or give a file, SPACE.toml")
         if path.suffix == ".jsonl":
-            points = tuple(Reference(path).points())
-            return cls(path.stem, "", {}, (), (), points)
+            if own:
+                raise BadInput(f"--accelerator with {name}: {LISTED}")
+            return cls(path.stem, "", {}, (), (), tuple(Reference(path).points()))
         text = read_text(path, f"give a space ({', '.join(names())}) or a file of TOML")
         try:
-            return cls.parse(text, own)
+            space = cls.parse(text, own)
         except BadInput as error:
             raise BadInput(f"{path.name}: {error}") from None
+        named = {subject for part in space.parts for subject in part.subjects}
+        return space.with_designs([reference for reference in own.values() if reference not in named])
 
     @classmethod
     def parse(cls, text: str, own: Own = MappingProxyType({})) -> "Space":
@@ -207,6 +249,24 @@ class Space:
             replace(part, subjects=(*dict.fromkeys((*part.subjects, *references)),)) for part in self.parts
         )
         return replace(self, parts=tuple(parts))
+
+    def protected(self, requested: Requested) -> "Space":
+        """A copy with the private operation that --crt, --blind and --verify request, on the designs that
+        have a program; settings of the file take precedence. BadInput if no design has a program.
+        """
+        if not requested.any:
+            return self
+        if self.listed:
+            raise BadInput(f"{requested.options[0]} with {self.title}: {LISTED}")
+        parts = tuple(itertools.chain.from_iterable(part.protected(requested) for part in self.parts))
+        kept = {subject for part in parts for subject in part.subjects}
+        names = dict.fromkeys(subject for part in self.parts for subject in part.subjects)
+        if not parts:
+            raise BadInput(
+                f"--crt, --blind or --verify with {', '.join(names) or self.title}: no design there has a "
+                f"program; add {PROGRAMMED}"
+            )
+        return replace(self, parts=parts, unprotected=tuple(name for name in names if name not in kept))
 
     # ---- its points
 
@@ -223,35 +283,70 @@ class Space:
             empty = False
             yield point
         if empty:
-            raise BadInput(self._empty())
+            raise self.empty()
 
     def possible(self) -> Iterator[Point]:
         """The same points, without an error if there are none."""
-        self.impossible, self.left_out = [], Counter()
         seen = set(self.listed)
         yield from self.listed
         for part in self.parts:
             for fields in part.fields():
-                try:
-                    point = Point(*fields)
-                    if point in seen:
-                        continue
-                    point.check()
-                except BadInput as error:
-                    self.impossible.append((_in_words(fields), str(error)))
-                    continue
-                refused = self.before(point, part.constraints)
-                self.left_out.update(refused[:1])
-                if not refused:
+                point = self._point(part, fields)
+                if point is not None and point not in seen:
                     seen.add(point)
                     yield point
 
-    def _empty(self) -> str:
-        """The error message for a space without points."""
+    def _point(self, part: Part, fields: Fields) -> Point | None:
+        """The point with these fields; None, and a note, if it is impossible or excluded."""
+        try:
+            point = Point(*fields)
+            point.check()
+        except BadInput as error:
+            self.impossible[_in_words(fields)] = str(error)
+            return None
+        if broken := self.before(point, part.constraints):
+            self.excluded[_in_words(fields)] = broken[0]
+            return None
+        return point
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """The number of excluded points by constraint."""
+        return Counter(self.excluded.values())
+
+    def empty(self) -> BadInput:
+        """The error for a space in which no point was found."""
         reasons = [f'constraint "{text}" leaves out {count}' for text, count in self.left_out.most_common()]
-        for what, why in self.impossible[:1]:
+        for what, why in [*self.impossible.items()][:1]:
             reasons.append(f"{len(self.impossible)} are impossible, as {what} ({why})")
-        return f"the space is empty: of {self.size()} points, {'; '.join(reasons) or 'none is left'}"
+        tried = min(self.size(), len(self.impossible) + len(self.excluded))
+        return BadInput(f"the space is empty: of {tried} points, {'; '.join(reasons) or 'none is left'}")
+
+    def random_points(self, count: int, seed: int) -> list[Point]:
+        """A uniform sample of the points of a small space, or else a random value for each axis."""
+        generator = random.Random(seed)
+        if self.size() <= ENUMERABLE:
+            points = list(self.points())
+            return generator.sample(points, min(count, len(points)))
+        found: dict[Point, None] = {}
+        for _ in range(FUTILE * count):
+            if (point := self._drawn(generator)) is not None:
+                found[point] = None
+            if len(found) == count:
+                break
+        if not found:
+            raise self.empty()
+        return list(found)
+
+    def _drawn(self, generator: random.Random) -> Point | None:
+        return self.sample(lambda _, values: generator.choice(values))
+
+    def at_most(self, seed: int, draws: int) -> int:
+        """An upper bound on the number of points, exact for a small space; 0 if no draw is possible."""
+        generator = random.Random(seed)
+        if all(self._drawn(generator) is None for _ in range(draws)):
+            return 0
+        return self.size() if self.size() > ENUMERABLE else len(list(self.points()))
 
     @property
     def parameters(self) -> Axes:
@@ -269,17 +364,30 @@ class Space:
         """The prefix of the axis names of a part."""
         return f"{index}." if len(self.parts) > 1 else ""
 
-    def sample(self, choose: Choose) -> Point:
-        """The point selected by choose(name, values) -> value; BadInput if it is impossible or excluded by a
-        constraint.
-        """
+    def sample(self, choose: Choose) -> Point | None:
+        """The point selected by choose(name, values) -> value; None if it is impossible or excluded."""
         index = choose("part", range(len(self.parts))) if len(self.parts) > 1 else 0
         part, prefix = self.parts[index], self._prefix(index)
-        point = Point(*part.chosen(lambda name: choose(f"{prefix}{name}", part.axes[name])))
-        point.check()
-        if refused := self.before(point, part.constraints):
-            raise BadInput(f'{point}: the constraint "{refused[0]}" refuses it')
-        return point
+        return self._point(part, part.chosen(lambda name: choose(f"{prefix}{name}", part.axes[name])))
+
+    def by_work(self) -> list["Space"]:
+        """The space, split into one for each kind of work (see sweep.Work)."""
+        subjects: dict[tuple[Any, ...], dict[int, dict[str, None]]] = {}  # by work and part
+        for number, part in enumerate(self.parts):
+            for stage, nbits, interface, subject in itertools.product(
+                part.stages, part.nbits, part.interfaces, part.subjects
+            ):
+                point = Point(subject, nbits, interface=interface, stage=stage)
+                devices = part.flow_of(stage).get("device", ("",))
+                for of_stage in itertools.product(part.workloads_of(stage), devices):
+                    work = (nbits, stage, point.interface, point.has_own_modulus, *of_stage)
+                    subjects.setdefault(work, {}).setdefault(number, {})[subject] = None
+        return [
+            replace(
+                self, parts=tuple(self.parts[at].of_work(tuple(names), work) for at, names in found.items())
+            )
+            for work, found in subjects.items()
+        ]
 
     # ---- its constraints
 
@@ -333,23 +441,10 @@ def by_operation(figures: Sequence[Figure]) -> list[Json]:
     return [{**dotted, **values} for values in pareto.by_operation(figures).values()]
 
 
-def _design(subject: str) -> Any:
-    """The design of a subject; None for software."""
-    if subject.startswith((SOFTWARE, HARDWARE)):
-        return find_system(subject).design
-    return catalogue.entry(subject)
-
-
 def _params(subjects: Iterable[str]) -> dict[str, list[Any]]:
     """The parameters of these designs, by name."""
-    designs = filter(None, map(_design, subjects))
+    designs = [design for name in subjects if (design := subject_of(name).design) is not None]
     return grouped((param for design in designs for param in design.params), attrgetter("name"))
-
-
-def _reference(subject: str) -> str:
-    """The subject by a name that other processes can resolve; BadInput if there is none."""
-    design = _design(subject)
-    return subject if design is None or subject.startswith(HARDWARE) else design.reference
 
 
 def _flow_names(stages: Iterable[str]) -> set[str]:
@@ -486,7 +581,7 @@ def _read_part(part: PartFile, own: Own) -> Part:
             "of them at once; drop workloads, or add a stage such as native"
         )
     workloads = tuple(dict.fromkeys(_words(ENCRYPT if part.workloads is msgspec.UNSET else part.workloads)))
-    designs = [design for design in map(_design, subjects) if isinstance(design, OwnDesign)]
+    designs = [design for name in subjects if isinstance(design := subject_of(name).design, OwnDesign)]
     of_designs = {name for design in designs for name in design.at(design.usual_nbits).workloads()}
     for name in workloads:
         if name not in of_designs:
@@ -521,7 +616,7 @@ def _subjects(value: Any, own: Own) -> Names:
     given = tuple(dict.fromkeys(_words(value)))
     if not given:
         raise BadInput('designs is empty; give some, as in designs = ["mont"]')
-    return tuple(own.get(name) or _reference(name) for name in given)
+    return tuple(own.get(name) or subject_of(name).name for name in given)
 
 
 def _selected(selectors: Mapping[str, Any], designs: Sequence[Design]) -> Names:

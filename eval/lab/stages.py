@@ -38,5 +38,5 @@ NETLIST = (FLOW, LAYOUT)  # stages with a netlist of library cells
 
 
 def title(name: str) -> str:
-    """The title for readers; a stage of an older ledger is shown by its name."""
+    """The title for readers; a stage of an older store is shown by its name."""
     return STAGES[name].title if name in STAGES else name

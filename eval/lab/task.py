@@ -1,4 +1,4 @@
-"""Tasks of campaigns, and their outcomes."""
+"""Tasks, their outcomes, and how long they take."""
 
 import errno
 import os
@@ -73,3 +73,26 @@ def attempt(task: Task, report: Report = lambda *_: None, bugs: bool = True) -> 
         message = str(found or error) if ours or found else f"{type(error).__name__}: {error} {where}"
         refused = found is not None
     return TaskOutcome(task, None, " ".join(message.split()), time.perf_counter() - start, fatal, refused)
+
+
+class Estimate:
+    """Estimated durations of tasks: learned from finished tasks of the same kind, or else their own guess."""
+
+    def __init__(self) -> None:
+        self._taken: dict[tuple[Hashable, ...], tuple[float, float]] = {}  # by kind: seconds, weights
+
+    def learn(self, cost: Cost, seconds: float) -> None:
+        for end in range(len(cost.kind) + 1):
+            known, weight = self._taken.get(cost.kind[:end], (0.0, 0.0))
+            self._taken[cost.kind[:end]] = known + seconds, weight + cost.weight
+
+    def seconds(self, cost: Cost) -> float:
+        for end in range(len(cost.kind), 0 if cost.kind else -1, -1):
+            if cost.kind[:end] in self._taken:
+                seconds, weight = self._taken[cost.kind[:end]]
+                return seconds / weight * cost.weight
+        return cost.guess
+
+    def knows(self, *kind: Hashable) -> bool:
+        """Whether a task of this kind has ended."""
+        return kind in self._taken

@@ -1,29 +1,22 @@
-"""Verdicts of `modexlab prove` and `modexlab attack all`, as the ledger stores them, and reference verdicts.
-
-Reference verdicts are the lines of eval/results/verdicts.jsonl, each with the digest of the checked hardware.
-`modexlab prove all --record`, `prove proc --record` and `attack all --record` write them. A check that was
-proved must remain proved.
+"""Verdicts of `modexlab prove` and `modexlab attack all`. A reference verdict has the digest of the checked
+hardware (store/reference_verdicts.py).
 """
 
 import functools
-import json
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
 from ...fl.param import spelled_out
-from ...flow.prove.report import PROVED, REFUTED
+from ...flow.prove.report import REFUTED
 from ...rtl.sim import cache, sources
 from ..designs import catalogue
-from ..designs.control import SCHEDULE
 from ..designs.runnable import Runnable
-from ..designs.verilog_header import commit
-from ..json_values import Json, canonical, spelled
+from ..json_values import canonical, spelled
 from . import keys
-from .point import Point, is_content
+from .point import Point
 from .stages import FPGA, NATIVE
 
 TIME = "time"  # kind of check: a machine keeps its promise about time
@@ -33,8 +26,6 @@ PROC = "proc"  # the name of the processor
 PROCESSOR = Point("proc-naive", 32)  # whose hardware is the processor
 LEAKAGE, FAULTS = ATTACKS = "leakage", "faults"  # kinds of checks of `modexlab attack`
 TRACES, SAMPLES = 5000, 1000  # operations and faults per attack
-FILE = Path(__file__).parents[1] / "results" / "verdicts.jsonl"
-RECORDED = ("content", "origin", "tools", "unverified")  # keys of a line that only reference verdicts have
 Key = tuple[str, int, str]
 _PROCESSOR = "eval.assurance.proof.processor.processor_checks"
 
@@ -61,8 +52,13 @@ class Subject(NamedTuple):
         """The processor in its default configuration."""
         return cls(PROC, "processor", 32, {}, _key([PROC], sources.digest(_PROCESSOR)))
 
+    @property
+    def label(self) -> str:
+        """The name of the design, without its folder."""
+        return self.name.partition("@")[0]
+
     def __str__(self) -> str:
-        return f"{self.name.partition('@')[0]}, {self.nbits} bits"
+        return f"{self.label}, {self.nbits} bits"
 
 
 @dataclass(frozen=True)
@@ -86,9 +82,9 @@ class Verdict:
         """Whether the time depends on the secret and the accelerator does not promise otherwise."""
         if self.kind != TIME or self.verdict != REFUTED or self.name.startswith(f"{TIME}{PROMISED}"):
             return False
-        # the name of a check states a schedule that is not the machine's own
-        other = self.name.partition(OTHER_SCHEDULE)[2]
-        settings = {**self.settings, **({SCHEDULE: other} if other else {})}
+        # the name of a check states a setting that is not the machine's own
+        name, _, other = self.name.removeprefix(f"{TIME} ").partition("=")
+        settings = {**self.settings, **({name: other} if other else {})}
         try:
             return not catalogue.entry(self.subject).at(self.nbits, **settings).constant_time
         except BadInput:  # a design or a parameter that no longer exists
@@ -147,14 +143,13 @@ class Recorded(Verdict):
     """A reference verdict with its tools, and the digest of its hardware, empty if that was not recorded."""
 
     content: str = ""
-    origin: str = ""  # of the hardware, see content.py
     tools: Mapping[str, str] = field(default_factory=dict)
     unverified: str = ""  # the reason to check it again
 
     @property
     def stale(self) -> bool:
         try:
-            return not self.content or not is_content(self.content, self.origin, self.point)
+            return not self.content or self.content != self.point.content
         except BadInput:
             return True
 
@@ -169,90 +164,6 @@ def tools_of(kind: str) -> dict[str, str]:
     """Names and versions of the tools of a kind of checks. Proofs of units also simulate all operands."""
     solver = {} if kind in ATTACKS else {"Yosys": keys.tools_of(FPGA)["Yosys"]}
     return dict(sorted({**keys.tools_of(NATIVE), **keys.ours(), **solver}.items()))
-
-
-# ---- reference verdicts
-
-
-def _lines() -> dict[Key, Json]:
-    """The lines of the file, by design, width and check."""
-    lines = {}
-    for number, text in enumerate(FILE.read_text().splitlines(), 1):
-        try:
-            line = keys.unsealed(json.loads(text))
-            lines[line["design"], line["nbits"], line["check"]] = line
-        except (ValueError, KeyError, AttributeError) as error:
-            remedy = "check it again with --record"
-            raise BadInput(f"{FILE}, line {number}: not a verdict ({error}); {remedy}") from None
-    return lines
-
-
-def reference() -> Iterator[Recorded]:
-    """The reference verdicts."""
-    for line in _lines().values():
-        processor = line["design"] == PROC
-        yield Recorded(
-            key="",
-            subject=line["design"],
-            family="processor" if processor else catalogue.entry(line["design"]).family,
-            name=line["check"],
-            seconds=0.0,
-            settings=line.get("settings", {}),
-            how=line.get("how", ""),
-            **{name: line[name] for name in RECORDED if name in line},
-            **{name: line[name] for name in ("nbits", "kind", "verdict")},
-        )
-
-
-def recorded() -> dict[Key, str]:
-    """The reference verdicts by design, width and check."""
-    return {key: line["verdict"] for key, line in _lines().items()}
-
-
-def record(verdicts: Iterable[Verdict], drop: Collection[Key] = ()) -> None:
-    """Put these verdicts in place of recorded ones of the same checks, and drop checks that are gone."""
-    lines = _lines()
-    for item in verdicts:
-        lines[item.about] = {
-            "design": item.subject,
-            "nbits": item.nbits,
-            "check": item.name,
-            "verdict": item.verdict,
-            "kind": item.kind,
-            "how": item.how,
-            "command": item.command,
-            **({"settings": dict(item.settings)} if item.kind in ATTACKS else {}),
-            "commit": commit(),
-            "content": item.point.content,
-            "origin": item.point.origin,
-            "tools": tools_of(item.kind),
-        }
-    kept = sorted(lines.keys() - set(drop))
-    FILE.write_text("".join(json.dumps(keys.sealed(lines[key])) + "\n" for key in kept))
-
-
-def lost(verdicts: Iterable[Verdict]) -> list[str]:
-    """Descriptions of the checks that were proved and no longer are."""
-    before = recorded()
-    return [
-        f"{verdict.subject} {verdict.name}: was proved, is {verdict.verdict} now"
-        for verdict in verdicts
-        if verdict.verdict != PROVED and before.get(verdict.about) == PROVED
-    ]
-
-
-def gone(verdicts: Iterable[Verdict], nbits: int) -> list[Key]:
-    """The recorded checks of this width that a complete run, of all designs or of the processor, lacks."""
-    asked = {verdict.about for verdict in verdicts}
-    processor = any(subject == PROC for subject, *_ in asked)
-    return sorted(
-        item.about
-        for item in reference()
-        if item.kind not in ATTACKS
-        and item.about not in asked
-        and item.nbits == nbits
-        and (item.subject == PROC) == processor
-    )
 
 
 def _key(what: Any, sources: str) -> str:

@@ -1,7 +1,7 @@
 """Speed of the simulators, as ratios measured in one run, next to what a quiet machine reaches: `make bench`.
 
-Each machine of MACHINES runs the same operations at stage native and in a hand-written loop (bench.cpp)
-around the same Verilog, compiled with the same options; mont at 32 bits also runs a few of them at stage
+Each machine of MACHINES runs the same operations with backend native and in a hand-written loop (bench.cpp)
+around the same Verilog, compiled with the same options; mont at 32 bits also runs a few of them with backend
 python. Speeds are cycles per second of CPU time, the best of several repetitions that take turns, so that
 other load on the computer disturbs all alike. Preparing the operands and collecting the results is part of
 the time. All results are compared with `pow`. The start of a native simulation is that of a whole process,
@@ -43,7 +43,7 @@ TOP = "Bench"
 
 @dataclass(frozen=True)
 class Raced:
-    """A machine that runs at stage native and in the hand-written loop."""
+    """A machine that runs with backend native and in the hand-written loop."""
 
     name: str
     design: str
@@ -70,7 +70,7 @@ class Raced:
             yield machine.carried(base, exp, mod), pow(base, exp, mod)
 
 
-MACHINES = (  # the first runs at stage python too
+MACHINES = (  # the first runs with backend python too
     Raced("mont_32", "mont", 32, 10_000, 7, "-O3"),
     Raced("heap_256", "heap", 256, 20, 7),
     Raced("heap_2048_crt", "heap", 2048, 1, 3, settings=BY_CRT),
@@ -95,7 +95,7 @@ def bench_sim():
 
 
 def _race(raced):
-    """Cycles per second in the hand-written loop and at stage native; for the first machine also python."""
+    """Cycles per second in the hand-written loop and with native; for the first machine also with python."""
     operations = list(raced.operations())
     verilog = translate(raced.machine.rtl(), TOP)
     hand_written = program(verilog, TOP, BENCH_CPP.read_text(), raced.opt)
@@ -134,7 +134,7 @@ def _speed(sim, operations):
     start = time.process_time()
     run = sim.run(requests)
     seconds = time.process_time() - start
-    _check(run.responses, operations, f"stage {sim.stage}")
+    _check(run.responses, operations, f"backend {sim.backend}")
     return run.cycles / seconds
 
 

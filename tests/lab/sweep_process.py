@@ -1,35 +1,37 @@
-"""A sweep in a separate process, which can be restarted with the same ledger; tests see which points it began
+"""A sweep in a separate process, which can be restarted with the same store; tests see which points it began
 and which it recorded.
 """
 
 import os
-import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from modexlab.eval.lab.store.entries import MeasurementEntry
+from modexlab.eval.lab.store.store import Store
+
 from tests.paths import ROOT
 
-from .explore_counted import PLACE
+from .sweep_counted import PLACE
 
 JOBS = 2
 SECONDS = 300.0
 
 
 class SweepProcess:
-    """`modexlab sweep` whose workers record each point before they begin it (explore_counted.py)."""
+    """`modexlab sweep` whose workers record each point before they begin it (sweep_counted.py)."""
 
     def __init__(self, directory, space):
-        self.ledger = directory / "ledger.sqlite"
+        self.store = directory / "store.jsonl"
         self.begun = directory / "begun"
         self.space = directory / "space.toml"
         self.space.write_text(space)
         self._environment = {**os.environ, "PYTHONPATH": str(ROOT), PLACE: str(self.begun)}
 
     def start(self, *more):
-        code = "import sys; from tests.lab.explore_counted import main; sys.exit(main())"
-        command = [sys.executable, "-c", code, "sweep", str(self.space), "--ledger", str(self.ledger)]
+        code = "import sys; from tests.lab.sweep_counted import main; sys.exit(main())"
+        command = [sys.executable, "-c", code, "sweep", str(self.space), "--store", str(self.store)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen(
             [*command, "--jobs", str(JOBS), *more],
@@ -41,16 +43,9 @@ class SweepProcess:
 
     def keys(self):
         """The keys of all recorded measurements."""
-        if not self.ledger.exists():
+        if not self.store.exists():
             return []
-        connection = sqlite3.connect(self.ledger, timeout=SECONDS)
-        try:
-            return [key for (key,) in connection.execute("SELECT key FROM measurement ORDER BY id")]
-        except sqlite3.OperationalError as error:
-            assert "no such table" in str(error)  # it was killed while it created the file
-            return []
-        finally:
-            connection.close()
+        return [entry.key for entry in Store(self.store).entries() if isinstance(entry, MeasurementEntry)]
 
     def begins(self):
         """The points that were begun, as pairs of the worker and the key."""

@@ -10,19 +10,21 @@ import msgspec
 import pytest
 from modexlab.eval.cli.commands import compare
 from modexlab.eval.designs import catalogue
+from modexlab.eval.designs.protection import Requested
 from modexlab.eval.lab.comparison import cores as lab
 from modexlab.eval.lab.comparison import published_data
 from modexlab.eval.lab.comparison.cores import cores, in_steps, long, missing, wanted
-from modexlab.eval.lab.explore import goals_at
 from modexlab.eval.lab.metrics import METRICS, Measurement
 from modexlab.eval.lab.pareto import goals_of
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Part, Space
+from modexlab.eval.lab.store.snapshot import Snapshot
+from modexlab.eval.lab.sweep import goals_at
 from modexlab.flow.kit import kit
 from pytest import approx
 
 from tests.command_line import picked, refusals
-from tests.harness import refused, regress
+from tests.harness import parametrize, refused, regress
 from tests.paths import ROOT
 from tests.report.examples import figures_of
 
@@ -62,25 +64,25 @@ def only(found, **fields):
 
 
 class Bench:
-    """A ledger with made-up runs of the flow."""
+    """A store with made-up runs of the flow."""
 
-    def __init__(self, ledger):
-        self.ledger = ledger
+    def __init__(self, store):
+        self.store = store
 
     def run(self, name, nbits, area, clock, at=UNIT, settings=(), marks=(), **counted):
         made = replace(of_flow(area, clock, **counted), marks=marks)
-        self.ledger.record(Point(name, nbits, settings, **at), made)
+        self.store.record(Point(name, nbits, settings, **at), made)
 
     def cores(self, nbits=32, names=(), manifests=()):
-        return cores(self.ledger, [nbits], names, manifests)
+        return cores(Snapshot(self.store), [nbits], names, manifests)
 
     def core(self, name, nbits=32, part="unit"):
         return only(self.cores(nbits), name=name, part=part)
 
 
 @pytest.fixture
-def bench(ledger):
-    return Bench(ledger)
+def bench(store):
+    return Bench(store)
 
 
 # ---- derived figures
@@ -115,8 +117,8 @@ def test_a_machine_does_private_operations(bench):
     assert apart.area_time == approx(9_000 * 17 * 2.0 / 1e6) and lab.WHOLE in apart.note
 
 
-def test_without_figures_cycles_are_by_formula(ledger):
-    found = cores(ledger, [32, 1024])
+def test_without_figures_cycles_are_by_formula(store):
+    found = cores(Snapshot(store), [32, 1024])
     own = [core for core in found if core.kind != lab.PUBLISHED]
     assert {core.kind for core in own} == {"ours", "twin"} and not any(core.measured for core in own)
     for core in own:
@@ -139,13 +141,13 @@ def test_what_is_measured_is_not_missing(bench):
     assert [gone[:25] for gone in before.values()] == ["mont, 32 bits, unit, flow"]
 
 
-def test_in_which_order_they_are_measured(ledger):
+def test_in_which_order_they_are_measured(store):
     """First one synthesis of each core with a known clock, then the searches. Both have the same order:
     designs of manifests, then our multipliers at every width, then those of papers, then whole machines,
     narrow ones first.
     """
     (design,) = catalogue.by_manifests([MANIFEST])
-    found = cores(ledger, [2048, 32, 1024], manifests=[design])
+    found = cores(Snapshot(store), [2048, 32, 1024], manifests=[design])
     points = in_steps(found)
     known = [point for point in points if not dict(point.flow).get("fmax")]
     searched = points[len(known) :]
@@ -193,7 +195,7 @@ def test_a_clock_that_was_given_is_noted(bench):
     assert core.product_ns == 8.0 and lab.CLOCK_GIVEN not in core.note and not wanted_units()
 
 
-def test_all_that_the_ledger_has_of_the_kind(bench):
+def test_all_that_the_store_has_of_the_kind(bench):
     """The table includes settings that are not in the space, and layouts as well as netlists."""
     bench.run("heap", 32, 4_000.0, 2.0, settings=(("digit_nbits", 8),), product=(7, 0.1))
     bench.run("heap", 32, 9_000.0, 2.5, product=(5, 0.1))
@@ -297,7 +299,81 @@ def test_the_machine_to_take(bench, cli):
         "128 bits, an exponent of 125 bits, netlist: none of 1 machines; heap is nearest with 90,000 µm²"
         in out
     )
-    assert "None of these machines is measured" in cli("compare cores --nbits 64 --own --pick 1s").out
+    for limit, what in (
+        ("1s --nbits 64", "no machine of 64 bits has a result or a certified model; add --m"),
+        ("9um2", "the nearest of 4 machines, ssmm of 32 bits, has 4,000 µm²; give at least that"),
+    ):
+        assert f"--pick {limit[: limit.find(' ')] if ' ' in limit else limit}: {what}" in cli.fails(
+            f"compare cores --own --pick {limit}"
+        )
+
+
+PROTECTED = "--crt --blind both --verify"
+
+
+@pytest.fixture
+def behind_a_bus(bench):
+    """Two machines at one clock with bare streams and behind AXI4-Lite, and a protected one with streams."""
+    given = {"stage": "flow", "flow": {"style": "plain"}}
+    for name, bare, added, cycles in (("mont", 10_000.0, 2_640.0, 129), ("heap", 15_000.0, 2_112.0, 300)):
+        work = {"decrypt": (cycles, 0.3)}
+        bench.run(name, 32, bare, 3.0, given, **work)
+        bench.run(name, 32, bare + added, 3.0, {**given, "interface": "axi4lite"}, **work)
+    settings = catalogue.find("mont-keyed"), 32, {}
+    chosen = Requested(crt=True, blind="both", verify=True).settings(*settings)
+    bench.run("mont-keyed", 32, 18_000.0, 3.0, given, settings=tuple(chosen.items()), decrypt=(813, 1.0))
+    return bench
+
+
+def test_a_machine_behind_an_interface(behind_a_bus, cli):
+    """Answers come from results, or from a model that is certified by them, and the output says which."""
+    asked = "compare cores --own --pick 1mm2 --interface axi4lite --nbits 32"
+    (mont,) = cli.json(asked)
+    assert picked(mont, "design area_um2 estimate") == ("mont", 12_640.0, None)
+    assert mont["basis"].startswith("measured here after synthesis")
+    (keyed,) = cli.json(f"{asked} {PROTECTED} --constant-time")
+    machine = catalogue.find("mont-keyed").at(32, **keyed["settings"])
+    nbits = sum(width for _, width in (*machine.shape.request, *machine.shape.response))
+    assert picked(keyed, "design area_um2 row") == ("mont-keyed", approx(18_000 + 20 * nbits), None)
+    assert keyed["basis"] == keyed["estimate"] and "within 3.1% of 2 results" in keyed["basis"]
+    assert keyed["operation_us"] == approx(3e-3 * keyed["operation_cycles"])
+    out = cli(f"{asked} {PROTECTED}").out
+    assert re.search(r"mont-keyed .*~.* model ", out) and "20 um2 for each bit of request" in out
+    assert re.search(r"mont\+ .* result ", cli(asked).out)
+    assert "~ mont-keyed" in cli(f"compare cores --own --interface axi4lite --nbits 32 {PROTECTED}").out
+
+
+@parametrize(
+    "name, nbits, area, clock, why",
+    [
+        ("tiny", 32, 5e3, 2.0, "at a faster clock than the results of the model"),
+        ("tiny", 64, 5e3, 3.0, "at a width without results"),
+        ("tiny", 32, 1e3, 3.0, "beyond the tolerance"),
+    ],
+)
+def test_no_estimate_without_a_certified_model(behind_a_bus, name, nbits, area, clock, why):
+    given = {"stage": "flow", "flow": {"clock_period": clock, "style": "plain"}}
+    behind_a_bus.run(name, nbits, 5e3, clock, given, **WORK)
+    if area < 5e3:
+        behind_a_bus.run(name, nbits, area, clock, {**given, "interface": "axi4lite"}, **WORK)
+    found = cores(Snapshot(behind_a_bus.store), [nbits], selection=lab.Selection("axi4lite"))
+    assert not any(core.estimate for core in found), why
+
+
+def test_a_selection_of_machines(store):
+    """Protections select designs with a program, at every width; the promise is that of the machine."""
+    requested = Requested(crt=True, blind="both")
+    points = wanted([32, 64], selection=lab.Selection("xcel", requested)).points
+    assert {(point.subject, point.nbits) for point in points} == {
+        (name, nbits) for name in ("mont-keyed", "heap") for nbits in (32, 64)
+    }
+    assert {point.interface for point in points} == {"xcel"}
+    assert all(picked(point.machine.promises, "checked exponent_blinded") == (True, True) for point in points)
+    with refused("naive has a controller of its own"):
+        wanted([32], ["naive"], selection=lab.Selection(requested=requested))
+    steady = wanted([32], selection=lab.Selection("xcel", constant_time=True)).points
+    assert {"naive", "naive-001"}.isdisjoint(point.subject for point in steady) and steady
+    assert all(point.machine.promises.constant_time for point in steady)
 
 
 def test_a_private_operation_says_what_it_is(bench, cli):
@@ -334,7 +410,7 @@ def test_a_figure_from_a_repository_names_its_commit(bench, monkeypatch):
 
 def test_rows_that_are_not_measured_say_why(bench, cli):
     """Not measured yet, too slow, or failed, with the message; impossible points are listed as well."""
-    bench.ledger.fail(Point("mont", 32, **UNIT), "step gate-sim: out of cells", 3.0)
+    bench.store.fail(Point("mont", 32, **UNIT), "step gate-sim: out of cells", 3.0)
     failed = bench.core("mont")
     assert failed.failure == "step gate-sim: out of cells" and failed.failure in failed.note
     assert bench.core("heap").note == lab.NOT_MEASURED
@@ -394,7 +470,7 @@ def test_designs_by_manifests(bench):
     assert only(bench.cores(core.nbits, ["mont"], [design]), kind="foreign").operation_us == approx(0.2)
 
 
-def test_a_design_by_a_manifest_may_be_named(ledger, cli):
+def test_a_design_by_a_manifest_may_be_named(store, cli):
     rows = cli.json(f"compare cores tiny-start-done --accelerator {MANIFEST} --nbits 32 --own")
     own = [row["design"] for row in rows if row["kind"] in ("ours", "twin", "foreign")]
     assert own == ["tiny-start-done"]
@@ -402,13 +478,13 @@ def test_a_design_by_a_manifest_may_be_named(ledger, cli):
     assert message.startswith("unknown design 'tiny-strat'")
 
 
-def test_without_a_search_the_text_says_what_is_missing(ledger, cli, monkeypatch):
+def test_without_a_search_the_text_says_what_is_missing(store, cli, monkeypatch):
     monkeypatch.setattr(compare, "_measure", lambda *_: 0)
     said = cli("compare cores heap --nbits 16 --measure --no-search --own").out.split()
     assert "Not measured: 2 points whose clock is not known; --no-search skips the search. " in " ".join(said)
 
 
-def test_a_space_that_is_wrong_is_reported(ledger, cli, monkeypatch):
+def test_a_space_that_is_wrong_is_reported(store, cli, monkeypatch):
     """An unknown design is refused; an illegal setting of a design is reported, also with --json."""
 
     def narrow(subject, **settings):
@@ -441,7 +517,7 @@ def test_published_rows_say_what_they_are():
     assert {core.limits for core in found if "VDF" in core.design} == {"one modulus, built in"}
 
 
-def test_works_that_could_not_be_read_are_listed(ledger, cli):
+def test_works_that_could_not_be_read_are_listed(store, cli):
     out = " ".join(cli("compare cores --nbits 1024 --own").out.split())
     left_out = published_data.field_file().unread
     assert len(left_out) > 5 and all(work in out for work in left_out)
@@ -481,13 +557,13 @@ def test_text_fits_a_screen(bench, cli):
     assert "## 128 bits: a product" in markdown and "published: paper 004" in markdown
 
 
-def test_measuring_leaves_out_what_takes_long(ledger, cli, monkeypatch):
+def test_measuring_leaves_out_what_takes_long(store, cli, monkeypatch):
     asked = []
 
-    def measure(points, ledger, args):
+    def measure(points, store, args):
         asked.append(points)
         for point in points[:1]:
-            ledger.record(point, of_flow(4_000.0, 2.0, product=(4, 0.1)))
+            store.record(point, of_flow(4_000.0, 2.0, product=(4, 0.1)))
         return 0
 
     monkeypatch.setattr(compare, "_measure", measure)
@@ -520,7 +596,7 @@ def test_without_a_search(bench, cli, monkeypatch):
     assert [row["searched"] for row in rows if row["tests_passed"]] == [True]
 
 
-test_refused = pytest.mark.usefixtures("ledger")(
+test_refused = pytest.mark.usefixtures("store")(
     refusals(
         "compare",
         {
@@ -532,6 +608,8 @@ test_refused = pytest.mark.usefixtures("ledger")(
             "paper-001 --pick 5us": "papers have no machines to choose from",
             "cores --full": "--full without --measure",
             "cores --no-search": "--no-search without --measure",
+            "paper-001 --crt": "--crt: papers are compared with the machines that they describe; give",
+            "cores naive --crt --nbits 32": "no program, which --crt, --blind or --verify needs",
             "paper-001 --no-search --measure": "papers have no clock that is searched",
             "cores --json --markdown": "give one of them",
             "cores --accelerator nowhere.toml": "nowhere.toml",
@@ -543,7 +621,7 @@ test_refused = pytest.mark.usefixtures("ledger")(
 
 
 @regress
-def test_a_real_run(ledger, cli, real_content):
+def test_a_real_run(store, cli, real_content):
     """Two cores go through the flow, each at its highest clock; a second run measures nothing."""
     command = "compare cores mont mmmul-004 --nbits 8 --measure --json --own"
     result = cli(command)
@@ -557,6 +635,6 @@ def test_a_real_run(ledger, cli, real_content):
             assert 0 < row["utilisation"] < 1 and row["energy_nj"] > 0
         else:
             assert row["operation_us"] == approx(row["operation_cycles"] * row["period_ns"] / 1000)
-    assert len(ledger.measurement(1).details["trials"]) > 1
-    before = len(ledger.rows(history=True))
-    assert cli(command).json() == result.json() and len(ledger.rows(history=True)) == before
+    assert len(store.measurement(1).details["trials"]) > 1
+    before = len(store.rows(history=True))
+    assert cli(command).json() == result.json() and len(store.rows(history=True)) == before

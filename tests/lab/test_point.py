@@ -1,4 +1,4 @@
-"""Points: equality, refusals, the key in the ledger, and the command that measures a point."""
+"""Points: equality, refusals, the key in the store, and the command that measures a point."""
 
 import json
 import pickle
@@ -173,10 +173,10 @@ def test_resolved_has_all_parameters():
             ("mont", {"stage": stage, "flow": flow}, message)
             for stage, flow, message in (
                 ("flow", {"clok_period": 2.0}, "did you mean 'clock_period'"),
-                ("flow", {"clock_period": 0}, "0 ns is no clock period"),
-                ("flow", {"clock_period": 10**400}, "clock_period is out of all bounds"),
+                ("flow", {"clock_period": 0}, "clock_period = 0: give 0.001 to 1000 ns"),
+                ("flow", {"clock_period": 10**400}, "clock_period is too large: give 0.001 to 1000 ns"),
                 ("flow", {"style": "optimized"}, "did you mean 'optimised'"),
-                ("layout", {"density": 2}, "2 is no density"),
+                ("layout", {"density": 2}, "density = 2: give 0.05 to 0.95"),
                 ("flow", {"equivalence": 1}, "give true or false"),
                 ("fpga", {"device": "ecp4"}, "did you mean 'ecp5'"),
             )

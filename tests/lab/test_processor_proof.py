@@ -17,7 +17,7 @@ SECONDS = 120.0  # CPU time of a check
 CHECKS = {processor_check.name: processor_check for processor_check in processor_checks()}
 # by check: the change that plants a defect in the text of the processor or of the unit
 DEFECTS = {
-    "insn add": (": bypass_M ? write_M.data :", ": 1'd0 ? write_M.data :"),  # no bypass from M
+    "insn add": ("else if (bypass_M) begin", "else if (1'd0) begin"),  # no bypass from M
     "insn sub": (
         "bypass__load_use[0] | bypass__load_use[1]",
         "bypass__load_use[0]",
@@ -28,7 +28,7 @@ DEFECTS = {
     "insn beq": ("? a == b :", "? a[31:1] == b[31:1] :"),
     "insn blt": ("? a[31] : a < b", "? b[31] : a < b"),
     "insn lbu": ("? halfword[15:8] :", "? halfword[7:0] :"),
-    "insn sh": ("{addr[1], addr[1], ~addr[1], ~addr[1]}", "{addr[1], addr[1], ~addr[1], addr[1]}"),
+    "insn sh": ("{{2{addr[1]}}, {2{~addr[1]}}}", "{{2{addr[1]}}, ~addr[1], addr[1]}"),
     "ill": ("cs = {funct3 < 3'd3,", "cs = {Y,"),  # stores of any size
     "pc_fwd": (
         "refused_is_stale <= off_path;",

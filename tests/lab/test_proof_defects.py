@@ -14,6 +14,7 @@ from modexlab.eval.assurance.proof import benches, exhaustive, guards
 from modexlab.eval.assurance.proof.registry import checks
 from modexlab.eval.assurance.proof.unit_checks import unit_checks
 from modexlab.eval.designs.catalogue import find
+from modexlab.eval.designs.claims import claims_of
 from modexlab.eval.designs.interfaces import AXI4LITE
 from modexlab.eval.designs.machine import _planned
 from modexlab.eval.designs.multipliers import mont_mul_rem
@@ -87,7 +88,7 @@ def answers(unit):
     multiplier = Unit(lambda nbits: unit(nbits, 2, 1, "textbook", False), lambda _: unit(), timing)
     hardware = multiplier.rtl(4)
     hardware.elaborate()
-    return next(check for check in unit_checks(hardware, multiplier, 4) if "answers" in check.name)
+    return next(check for check in unit_checks(hardware, (multiplier, 4)) if "answers" in check.name)
 
 
 def test_a_product_that_is_too_fast(hasty):
@@ -131,7 +132,7 @@ def zeroised(*change):
     machine = find("mont").at(8)
     slave = machine.exported(AXI4LITE)
     slave.elaborate()
-    return guards.zeroise(machine, SECONDS, changed(translate(slave), *change)).verdict
+    return guards.zeroise(machine, SECONDS, changed(translate(slave, whole=True), *change)).verdict
 
 
 @parametrize(
@@ -142,7 +143,8 @@ def zeroised(*change):
             ("operands kept", "clear = (st == CLEAR) | (st == SETTLE)", "clear = 1'd0"),
             ("answer delivered", "ends = (st == RUN) & resp__val & ~drops", "ends = (st == RUN) & resp__val"),
             ("result kept", "reset | clear | (start & ~too_wide)", "reset | (start & ~too_wide)"),
-            ("machine not overwritten", "drops ? CLEAR : HELD", "drops ? IDLE : HELD"),
+            ("machine not overwritten",
+             "if (drops) begin\n              st <= CLEAR", "if (drops) begin\n              st <= IDLE"),
             ("key kept over a reset",
              "if (reset) begin\n      st <= CLEAR", "if (reset) begin\n      st <= IDLE"),
             ("start while busy", "wen & starts & ~busy", "wen & starts"),
@@ -169,10 +171,10 @@ def test_a_base_that_is_the_modulus(plant, monkeypatch):
 
 def guarded(guard, change, name="mont"):
     """The verdicts on a guard of a design, and on it with this change of its Verilog."""
-    machine = find(name).at(8)
-    design = benches.Stream.of(machine.rtl())
+    claims = claims_of(find(name).at(8))
+    design = benches.Stream.of(claims.accelerator.rtl())
     wrong = replace(design, verilog=changed(design.verilog, change))
-    return [guard(machine, item, SECONDS).verdict for item in (design, wrong)]
+    return [guard(claims, claims.guards, item, SECONDS).verdict for item in (design, wrong)]
 
 
 @regress
@@ -207,7 +209,8 @@ def test_an_even_prime_with_another_status(plant):
     rtl = machine.build.rtl
     assert isinstance(rtl, functools.partial)
     hardware = functools.partial(changed.ProgramExp, *rtl.args, **rtl.keywords)
-    wrong = guards.wrong_corner(replace(machine, build=replace(machine.build, rtl=hardware)))
+    claims = claims_of(replace(machine, build=replace(machine.build, rtl=hardware)))
+    wrong = guards.wrong_corner(claims, claims.guards.corners())
     assert not wrong["p"] & wrong["q"] & 1 and wrong["status"] == 6
 
 

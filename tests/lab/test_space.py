@@ -12,12 +12,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.eval.designs.catalogue import designs
+from modexlab.eval.designs.protection import Requested
 from modexlab.eval.lab import space
 from modexlab.eval.lab.comparison.compare import compare, missing
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import METRICS, figure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space, by_operation
+from modexlab.eval.lab.store.snapshot import Snapshot
+from modexlab.eval.lab.store.store import Store
 from modexlab.eval.papers.expression import Expression
 from modexlab.eval.papers.published import NUMBERS, paper
 
@@ -190,7 +192,7 @@ def test_what_stands_twice_is_measured_once():
 def test_impossible_points_are_counted():
     some = Space.parse(f"{PART}[part.set]\nnstages = [1, 3, 4]\nsteps_per_stage = [8]\n")
     assert [dict(point.settings).get("nstages", 1) for point in some.points()] == [1, 4]
-    ((what, why),) = some.impossible
+    ((what, why),) = some.impossible.items()
     assert "nstages=3" in what and "does not divide" in why
     assert len(list(some.points())) == 2 and len(some.impossible) == 1  # not twice as many
 
@@ -223,8 +225,8 @@ def test_machines_by_what_they_promise():
     )
     assert "heap" in {subject for subject, _ in chosen(plain)}
     space = Space.parse(text.replace("{constant", '{family = ["ShiftSub"], paper = [""], constant'))
-    with refused("constant_time == true"):
-        space.sample(lambda name, values: "ssmm" if name == "design" else values[0])
+    assert space.sample(lambda name, values: "ssmm" if name == "design" else values[0]) is None
+    assert space.left_out == {"constant_time == true": 1}
     with refused("constant_time = 'often': give true, or false"):
         points(plain.replace("true", '"often"'))
 
@@ -323,8 +325,8 @@ def test_sampling_reaches_all_points_and_no_others():
 
 def test_sampling_refuses_what_constraints_refuse():
     some = Space.parse(f'constraints = ["nbits < 32"]\n{PART}')
-    with refused('the constraint "nbits < 32" refuses it'):
-        some.sample(lambda _, values: values[0])
+    assert some.sample(lambda _, values: values[0]) is None
+    assert some.left_out == {"nbits < 32": 1}
 
 
 # ---- refusals
@@ -463,7 +465,7 @@ def test_ready_made_spaces(name):
 @parametrize("number", ["000", "001", "004"])
 def test_a_papers_space_has_what_its_comparison_asks_for(number, tmp_path):
     """After a paper's space is measured, no figure is missing that takes a minute or two."""
-    asked = missing(compare(paper(number).figures(), Ledger(tmp_path / "empty.sqlite"))).quick
+    asked = missing(compare(paper(number).figures(), Snapshot(Store(tmp_path / "empty.jsonl")))).quick
     assert asked
     assert set(asked) <= set(Space.load(f"paper-{number}").points())
 
@@ -498,3 +500,21 @@ def test_workloads_of_the_flow():
     """The flow measures all workloads at once."""
     with refused(r"workloads = \['encrypt'\] at stages flow: .*; drop workloads, or add a stage"):
         Space.parse(f'{PART}workloads = ["encrypt"]\nstages = ["flow"]\n')
+
+
+# ---- protections
+
+
+def test_protections_of_a_space():
+    """They apply as in other commands; the file takes precedence, and machines with a key decrypt."""
+    text = 'designs = ["mont", "mont-keyed", "heap"]\nnbits = [8, 32, 64]\nworkloads = ["encrypt"]\n'
+    wide = Space.parse(f"[[part]]\n{text}[part.set]\nfit = ['machine']\n")
+    requested = Requested(crt=True, blind="message")
+    for point in (points := list(wide.protected(requested).points())):
+        chosen = {"fit": "machine"} if point.subject == "mont-keyed" else {}
+        expected = point.design.at(point.nbits, **requested.settings(point.design, point.nbits, chosen))
+        assert point.machine.parameters == expected.parameters and point.workload == "decrypt"
+    assert {point.subject for point in points} == {"mont-keyed", "heap"}
+    assert wide.protected(Requested()) is wide
+    with refused("with mont: no design there has a program; add mont-keyed or heap"):
+        Space.parse(PART).protected(requested)

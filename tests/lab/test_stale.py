@@ -1,4 +1,4 @@
-"""A row of the ledger is stale exactly if its hardware or the code that computes its figures has changed."""
+"""A row of the store is stale exactly if its hardware or the code that computes its figures has changed."""
 
 import json
 import os
@@ -6,14 +6,16 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 from modexlab.cl import timing
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab import keys, metrics
-from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab import content, keys, metrics
+from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.store import store as stores
+from modexlab.eval.lab.store.store import Store
 from modexlab.flow.gates import gates
 from modexlab.flow.kit import kit
 from modexlab.rtl.sim import cache, sources, translation
@@ -45,14 +47,19 @@ def forget():
 
 @pytest.fixture(name="stale", scope="module")
 def make_stale(tmp_path_factory):
-    """A function that returns the names of the points with stale rows; all points are measured first."""
+    """A function that returns the names of the points with stale rows; all points are measured first. Tests
+    change the code in this process, of which the recorded contents know nothing.
+    """
     forget()
-    with Ledger(tmp_path_factory.mktemp("stale") / "ledger.sqlite") as ledger:
-        names = {ledger.record(point, MADE_UP): name for name, point in POINTS.items()}
+    with (
+        patch.object(content, "recorded_contents", dict),
+        Store(tmp_path_factory.mktemp("stale") / "store.jsonl") as store,
+    ):
+        names = {store.record(point, MADE_UP): name for name, point in POINTS.items()}
 
         def stale():
             forget()
-            return {names[row.measurement] for row in ledger.rows() if row.stale}
+            return {names[row.measurement] for row in store.rows() if row.stale}
 
         assert stale() == set()
         yield stale
@@ -80,7 +87,7 @@ def test_new_designs_and_comments_leave_all_rows_valid(stale, monkeypatch):
         "eval/designs/verilog/machine.py",
         "eval/designs/verilog_header.py",
         "rtl/units/add_red.py",
-        "rtl/sim/translation/names.py",
+        "rtl/verilog/names.py",
     )
     assert stale() == set()
 
@@ -88,6 +95,16 @@ def test_new_designs_and_comments_leave_all_rows_valid(stale, monkeypatch):
 def test_hardware_makes_the_rows_of_its_designs_stale(stale, monkeypatch):
     monkeypatch.setitem(add_red.ADD_REDS, "koc", add_red.AddRedTextbook)
     assert stale() == MONT
+
+
+def test_a_measurement_has_the_digest_of_the_hardware_that_ran(monkeypatch):
+    """Not that of the files, which may have been edited since this process imported them."""
+    point = Point("mont", 8)
+    assert measure(point).content == point.content
+    monkeypatch.setitem(add_red.ADD_REDS, "koc", add_red.AddRedTextbook)
+    forget()
+    other = Point("mont", 8)
+    assert measure(other).content == content.verilog_digests(other).hardware != point.content
 
 
 def test_formulas_make_the_rows_of_their_stage_stale(stale, monkeypatch):
@@ -125,16 +142,15 @@ def test_a_netlist_of_stage_gates_belongs_to_a_kit(monkeypatch):
     assert one.args[0] != other.args[0]
 
 
-def test_rows_of_older_versions_are_stale(tmp_path):
+def test_rows_of_older_versions_are_stale(tmp_path, monkeypatch):
     """Their keys contain no digest of the hardware, the flow or the kit."""
     point = Point("mont", 8, stage="formula")
-    with Ledger(tmp_path / "old.sqlite") as ledger:
-        ledger.record(point, replace(MADE_UP, content="of other hardware"))
-        assert [row.stale for row in ledger.rows()] == [True]
-        ledger.record(point, MADE_UP)
-        with ledger.writing() as connection:
-            connection.execute("UPDATE measurement SET key = ?, digest = NULL", (point.key,))
-        assert [row.stale for row in ledger.rows(history=True)] == [True, True]
+    with Store(tmp_path / "old.jsonl") as store:
+        store.record(point, replace(MADE_UP, content="of other hardware"))
+        assert [row.stale for row in store.rows()] == [True]
+        monkeypatch.setattr(stores, "_version", lambda point, _: point.key)
+        store.record(point, MADE_UP)
+        assert [row.stale for row in store.rows(history=True)] == [True, True]
 
 
 @parametrize(

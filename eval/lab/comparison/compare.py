@@ -1,6 +1,6 @@
 """Published figures next to ours: which are comparable, on what basis, and the verdict.
 
-    for item in compare(published.paper("001").figures(), ledger):  # Comparison or LeftOut, in paper order
+    for item in compare(paper("001").figures(), Snapshot(store)):  # Comparison or LeftOut, in paper order
 
 A published figure is compared with its twin (our reconstruction of the paper's machine) and with a machine of
 ours that does the same work. The basis states how comparable they are:
@@ -12,26 +12,25 @@ ours that does the same work. The basis states how comparable they are:
     ratio    another technology: the figure is divided by that of the paper's base machine (BASES), and ours
              by that of this machine's twin
 
-All other figures are left out, with the reason. Our figures are rows of the ledger. A row with marks is
+All other figures are left out, with the reason. Our figures are rows of the store. A row with marks is
 excluded, and its mark is shown. A stale row (measured with other sources) is used only if no current row
 exists, and is reported as stale.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ....fl.errors import BadInput
 from ...designs.interfaces import DEFAULT, PROCESSOR_PORT, SYSTEM, UNIT
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
 from ...designs.workload_names import DECRYPT, ENCRYPT, PRODUCT
-from ...json_values import canonical
 from ...papers.published import Published, paper
 from ..flow_settings import FLOW_DEFAULTS, optional_flow
-from ..ledger.ledger import Ledger
-from ..ledger_rows import Row
 from ..point import Point
-from ..stages import CL, FLOW, FORMULA, FPGA, LAYOUT, NATIVE, NETLIST, PYTHON, RTL, VERILOG
+from ..stages import CL, FLOW, FORMULA, FPGA, NETLIST, RTL
+from ..store.rows import Row
+from ..store.snapshot import OTHER_STYLE, Fits, Snapshot
 
 WORK, CELLS, FAMILY, RATIO = "work", "cells", "family", "ratio"
 WORDS = {
@@ -43,11 +42,7 @@ WORDS = {
 # base machine of a paper for comparisons by ratio: the machine that the paper improves on
 BASES = {"000": "mm-m-000", "004": "mmmul-004"}
 CLOCK_NS = 3.0  # of paper 001
-GOAL, STYLE, OTHER_STYLE = (
-    "goal",
-    "plain",
-    "optimised",
-)  # of synthesis; the second is tried if the first misses the clock
+GOAL = "goal"  # of synthesis
 GLITCHES = "energy_with_glitches_nj"  # the upper bound of energy_nj
 STALE = "stale"  # measured with other sources or tools than the current ones
 CLOSE = 0.02  # relative difference that counts as equal
@@ -134,7 +129,7 @@ class Side(NamedTuple):
 
     @property
     def reference(self) -> bool:
-        """Whether a row is a reference result, not from the user's ledger."""
+        """Whether a row is a reference result, not from the user's store."""
         return any(row.reference for row in self.rows)
 
     @property
@@ -273,13 +268,12 @@ def label(figure: Published) -> str:
     return ", ".join(parts) or figure.column
 
 
-def compare(figures: Iterable[Published], ledger: Ledger) -> list[Comparison | LeftOut]:
-    """A comparison of each figure with the ledger, or the reason why the figure is left out."""
-    found = LedgerRows(ledger)
+def compare(figures: Iterable[Published], found: Snapshot) -> list[Comparison | LeftOut]:
+    """A comparison of each figure with the results, or the reason why the figure is left out."""
     return [comparison for figure in figures for comparison in _compared(figure, found)]
 
 
-def _compared(figure: Published, found: "LedgerRows") -> Iterator[Comparison | LeftOut]:
+def _compared(figure: Published, found: Snapshot) -> Iterator[Comparison | LeftOut]:
     """One comparison per machine of ours that does the same work; a single one if there is only the twin."""
     question = _question(figure)
     if isinstance(question, str):
@@ -310,9 +304,6 @@ def _compared(figure: Published, found: "LedgerRows") -> Iterator[Comparison | L
 # ---- which figures are compared, and how
 
 
-Fits = Callable[[Row], bool]
-
-
 class _Question(NamedTuple):
     """How a figure is compared: what to look up for each of our machines."""
 
@@ -326,7 +317,7 @@ class _Question(NamedTuple):
     base: str = ""
     note: str = ""
 
-    def side(self, name: str, found: "LedgerRows") -> Side:
+    def side(self, name: str, found: Snapshot) -> Side:
         best = functools.partial(found.best, metric=self.metric, operation=self.operation)
         point = self.point(name)
         row = best(point, fits=self.fits)
@@ -476,66 +467,6 @@ def _base_amount(figure: Published, base: str) -> float | None:
         if (item.metric, item.operation, item.nbits, item.twin) == wanted and item.amount is not None:
             return item.amount
     return None
-
-
-# ---- rows of the ledger
-
-
-class LedgerRows:
-    """The ledger's rows by machine, metric and operation: for each point, the newest measurement of each of
-    its versions.
-    """
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._rows: dict[tuple[Any, ...], list[Row]] = {}
-        self._failures = {
-            (*machine_of(failure.point), failure.point["stage"], failure.point["flow"].get("device")): failure
-            for failure in ledger.failures()
-        }
-        found = ledger.rows(history=True)
-        newest = {row.key: row.measurement for row in found}
-        self._newest = {canonical(row.point): row.measurement for row in found}
-        for row in found:
-            if row.measurement == newest[row.key]:
-                self._rows.setdefault((*machine_of(row.point), row.metric, row.operation), []).append(row)
-
-    def best(self, point: Point, metric: str, operation: str, fits: Fits) -> Row | None:
-        """The best row of this machine that fits: current sources first, then rows without marks, then the
-        highest stage, then the default style, then the newest.
-        """
-        rows = self._rows.get((*machine_of(point.as_json()), metric, operation), ())
-        return max(filter(self._counts, filter(fits, rows)), key=_worth, default=None)
-
-    def _counts(self, row: Row) -> bool:
-        """Whether a row is current or the newest of its point. If sources were changed back, the newest row
-        is not the current one.
-        """
-        return self._newest[canonical(row.point)] == row.measurement or not row.stale
-
-    def failure(self, point: Point) -> str:
-        """Why this machine could not be measured at this stage at the last attempt; empty if it could."""
-        device = dict(point.flow).get("device")
-        failed = self._failures.get((*machine_of(point.as_json()), point.stage, device))
-        return "" if failed is None else failed.message
-
-    def beside(self, row: Row, metric: str, operation: str | None = None) -> Row | None:
-        """Another metric of the same measurement, and of the same operation unless another is given."""
-        asked = row.operation if operation is None else operation
-        rows = self._rows.get((*machine_of(row.point), metric, asked), ())
-        return next((item for item in rows if item.measurement == row.measurement), None)
-
-
-def machine_of(point: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The design, width, interface and settings of a point as JSON."""
-    return point["subject"], point["nbits"], point["interface"], canonical(point["settings"])
-
-
-_ORDER = (FORMULA, CL, PYTHON, VERILOG, NATIVE, FPGA, FLOW, LAYOUT)
-
-
-def _worth(row: Row) -> tuple[bool, bool, int, bool, int]:
-    usual = row.flow.get("style", STYLE) == STYLE
-    return not row.stale, row.comparable, _ORDER.index(row.stage), usual, row.id
 
 
 # ---- missing points

@@ -1,9 +1,9 @@
 """Cores at one width: the cost of a product, the time of a private operation, and other published cores.
 
-    for core in cores(ledger, [128, 256]):  # Core: ours, twins, designs of manifests, published
+    for core in cores(Snapshot(store), [128, 256]):  # Core: ours, twins, designs of manifests, published
         print(core.design, core.product_ns, core.area_time, core.floor_ratio)
 
-The table contains the points of the ready-made space `cores`, and everything of the same kind in the ledger:
+The table contains the points of the ready-made space `cores`, and everything of the same kind in the store:
 multipliers alone, whose operation is a product, and whole machines, at the highest clock that a search found
 (flow: fmax), or else at a given clock that is met. A search starts at the clock of the reference results, if
 they have one. A width that is not in the space uses the designs of the next wider one. Without a measurement,
@@ -18,7 +18,7 @@ time at a clock (fl/cost.py, flow/kit/liberty.py). It includes no registers, no 
 import functools
 import math
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,10 +26,13 @@ from typing import Any, NamedTuple
 from ....fl.cost import counting_floor
 from ....fl.errors import BadInput
 from ....fl.moduli import has_known_factors
+from ....flow.metric import CORNERS
 from ....rtl.sim import SimulationTimeout, ToolError
 from ...designs import catalogue
 from ...designs.foreign.foreign import ForeignDesign
 from ...designs.interfaces import DEFAULT, SYSTEM, UNIT
+from ...designs.machine import Design
+from ...designs.protection import Requested
 from ...designs.session import NoResult
 from ...designs.system_catalogue import HARDWARE, SOFTWARE
 from ...designs.workload_names import DECRYPT, ENCRYPT, NBITS_001, PRODUCT, WORKLOADS, cycles_of
@@ -38,15 +41,15 @@ from ...json_values import Json, attributes
 from ...papers import published
 from ...papers.published import Published
 from ..flow_settings import KIT
-from ..ledger.export import Reference
-from ..ledger.ledger import Ledger
-from ..ledger_rows import Row
-from ..metrics import CORNERS, DRAWN
+from ..metrics import DRAWN
 from ..point import Point
 from ..space import Part, Space
-from ..stages import CL, FLOW, LAYOUT, NETLIST
-from . import published_data
-from .compare import CLOCK_NS, OTHER_STYLE, STYLE, LedgerRows, impossible, label, machine_of, usual
+from ..stages import CL, FLOW, LAYOUT, NETLIST, RTL
+from ..store.reference import Reference
+from ..store.rows import Row
+from ..store.snapshot import OTHER_STYLE, STYLE, Snapshot, machine_of
+from . import interface_model, published_data
+from .compare import CLOCK_NS, impossible, label, usual
 
 SPACE = "cores"
 MULTIPLIER, MACHINE = "unit", "machine"  # the part that a row describes
@@ -129,12 +132,13 @@ class Core:
     stale: bool = False
     unverified: str = ""  # the reason to measure it again
     unverified_energy: str = ""  # likewise, of its energies alone
-    reference: bool = False  # a reference result, not of the user's ledger
+    reference: bool = False  # a reference result, not of the user's store
     searched: bool = False  # the clock was searched, not given
     style: str = ""  # of synthesis
     failure: str = ""  # why it could not be measured
-    measurement: int | None = None  # number in the ledger
+    measurement: int | None = None  # number in the store
     row: int | None = None
+    estimate: str = ""  # the model, of a core without a result
     command: str = ""  # to measure it
     point: Point | None = None
     turn: int = 0  # position in the order of measuring
@@ -159,6 +163,11 @@ class Core:
     @property
     def measured(self) -> bool:
         return self.measurement is not None
+
+    @property
+    def basis(self) -> str:
+        """The origin of its area: a result or a model."""
+        return self.source if self.measured else self.estimate
 
     @property
     def name(self) -> str:
@@ -239,6 +248,57 @@ def widths() -> tuple[int, ...]:
     return tuple(sorted({nbits for part in _space().parts for nbits in part.nbits}))
 
 
+class Selection(NamedTuple):
+    """The machines of ours to which a comparison is restricted; by default all with bare streams, and the
+    multipliers alone.
+    """
+
+    interface: str = ""
+    requested: Requested = Requested()
+    constant_time: bool = False
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """The interfaces of the selected hardware, that of machines last."""
+        if self.interface:
+            return (self.interface,)
+        return (DEFAULT.name,) if self.requested.any else (UNIT, DEFAULT.name)
+
+    def includes(self, point: Point) -> bool:
+        """Whether the hardware of a point is in the comparison."""
+        machine = point.machine
+        return (
+            point.interface in self.interfaces
+            and self.requested.selects(point.design, point.nbits, machine.parameters)
+            and (machine.traits.constant_time or not self.constant_time)
+        )
+
+    def has(self, row: Row) -> bool:
+        """Whether a result is of a machine with the requested protections, alone or behind the processor."""
+        if not self.requested.any:
+            return True
+        try:
+            design = catalogue.find(row.design)
+        except BadInput:  # software, a core of a manifest, or a design that no longer exists
+            return False
+        return self.requested.selects(design, row.nbits, row.parameters)
+
+    def applied(self, point: Point) -> Iterator[Point]:
+        """The point behind the interface, with the protections; none if its design has no program."""
+        interface = UNIT if point.interface == UNIT else self.interfaces[-1]
+        if interface not in self.interfaces or (interface == UNIT) != (point.interface == UNIT):
+            return
+        settings = dict(point.settings)
+        if self.requested.any:
+            if not isinstance(point.design, Design) or not point.design.programmed:
+                return
+            settings = self.requested.settings(point.design, point.nbits, {})
+        yield point.at(settings=tuple(settings.items()), interface=interface)
+
+
+ALL = Selection()
+
+
 class Wanted(NamedTuple):
     """Points of the table, and impossible ones with the reason."""
 
@@ -251,31 +311,47 @@ def wanted(
     names: Collection[str] = (),
     manifests: Sequence[ForeignDesign] = (),
     kit: str = "",
+    selection: Selection = ALL,
 ) -> Wanted:
     """The points for these widths and this kit, of these designs (none: all in the space) and of manifests.
 
-    A named design is included at every width, alone and as a machine. The points are in the order of
-    measuring: designs of manifests first, because a user waits for them, then each part of the space, narrow
-    points first.
+    A named design is included at every width, alone and as a machine, and so are all designs with a program
+    if protections are requested. The points are in the order of measuring: designs of manifests first,
+    because a user waits for them, then each part of the space, narrow points first.
     """
     parts = [part for item in _space().parts if (part := _at(item, nbits, names)) is not None]
     entered = {design.name for design in manifests}
     named = tuple(catalogue.find(name).reference for name in names if name not in entered)
+    if selection.requested.any:
+        for name in named:
+            selection.requested.require(catalogue.find(name))
+        named = named or tuple(design.name for design in catalogue.designs() if design.programmed)
     for interface in (UNIT, DEFAULT.name) if named else ():
         parts.append(Part(named, tuple(nbits), (ENCRYPT,), (FLOW,), (interface,), {}, RECORDS))
     points = []
-    lacking = []
+    lacking: list[tuple[str, str]] = []
     for design in manifests:
         taken = [width for width in nbits if _exists(design, width)] or [design.usual_nbits]
         points += [Point(design.reference, width, stage=FLOW, flow=SEARCHED) for width in taken]
     for part in parts:
         space = replace(_space(), parts=(part,))
         points += sorted(space.possible(), key=lambda point: point.nbits)
-        lacking += space.impossible
+        lacking += space.impossible.items()
     if kit:  # the search starts at the clock of the kit
         points = [point.at(flow=(*point.flow, *SEARCHED, (KIT, kit))) for point in points]
+    if selection != ALL:
+        points = [item for point in points for item in _selected(point, selection, lacking)]
     points = [at_known_clock(point, *SEARCHED) or point for point in dict.fromkeys(points)]
     return Wanted(points, list(dict.fromkeys(lacking)))
+
+
+def _selected(point: Point, selection: Selection, lacking: list[tuple[str, str]]) -> Iterator[Point]:
+    """The point as selected, if its hardware can exist and is in the comparison."""
+    for item in selection.applied(point):
+        if why := impossible(item):
+            lacking.append((str(item), why))
+        elif selection.includes(item):
+            yield item
 
 
 @functools.cache
@@ -284,7 +360,8 @@ def known_clocks() -> dict[tuple[Any, ...], float]:
 
     Rows with more slack than a search leaves do not count: their clock was given.
     """
-    rows = Reference().rows(metric=["clock_ns", "wns_ns"], stage=FLOW, marks=[()])
+    both = Reference().rows(metric=["clock_ns", "wns_ns"], stage=FLOW)
+    rows = [row for row in both if row.comparable]
     slack = {row.measurement: row.value for row in rows if row.metric == "wns_ns"}
     found: dict[tuple[Any, ...], float] = {}
     for row in rows:
@@ -331,24 +408,67 @@ def long(point: Point) -> bool:
 
 
 def cores(
-    ledger: Ledger,
+    results: Snapshot,
     nbits: Sequence[int],
     names: Collection[str] = (),
     manifests: Sequence[ForeignDesign] = (),
     kit: str = "",
+    selection: Selection = ALL,
 ) -> list[Core]:
     """All rows of the table by width: multipliers, machines, published cores, each the fastest first."""
-    asked = wanted(nbits, names, manifests, kit).points
-    rows = LedgerRows(ledger)
+    asked = wanted(nbits, names, manifests, kit, selection).points
     made: dict[tuple[Any, ...], Core] = {}
-    for turn, point in enumerate([*asked, *_others(ledger, nbits, names, kit)]):
-        for core in of_point(point, rows, ledger):
+    for turn, point in enumerate([*asked, *_others(results, nbits, names, kit, selection)]):
+        for core in _with_estimates(of_point(point, results), results):
             place = (core.name, core.part, core.nbits, core.stage, core.style)
             made.setdefault(place, replace(core, turn=turn))
     # a point without figures is left out if the same machine is measured at another stage
     measured = {place[:3] for place, core in made.items() if core.measured}
     shown = [core for place, core in made.items() if core.measured or place[:3] not in measured]
     return sorted([*shown, *published_cores([*nbits, *(point.nbits for point in asked)])], key=_place)
+
+
+def _with_estimates(found: list[Core], results: Snapshot) -> list[Core]:
+    """The cores of a point; without a result, those by the certified models of its interface, if there are
+    any.
+    """
+    (first, *_) = found
+    if first.measured or first.point is None or first.point.interface in (UNIT, DEFAULT.name):
+        return found
+    estimates = (_estimated(first, first.point, style, results) for style in (STYLE, OTHER_STYLE))
+    return list(filter(None, estimates)) or found
+
+
+def _estimated(asked: Core, point: Point, style: str, results: Snapshot) -> Core | None:
+    """The core by the model of its interface and a result of the same machine with bare streams; None if the
+    model is not certified at its width, or if there is no such result.
+    """
+    model = interface_model.fitted(results.rows, point.interface, point.kit, style)
+    if model is None or not model.covers(point.nbits):
+        return None
+    slowest = model.clock_ns
+
+    def covered(row: Row) -> bool:
+        clock = results.beside(row, "clock_ns")
+        return row.comparable and clock is not None and clock.value >= slowest
+
+    streams = point.at(interface=DEFAULT.name)
+    if (row := _best(streams, results, style, covered)) is None:
+        return None
+    (bare, *_) = of_point(streams, results)
+    bare = _measured(bare, row, results)
+    cycles = results.best(point, "cycles", DECRYPT, lambda row: row.stage in RTL)
+    counted = "simulated" if cycles else "by formula, without the transfer of operands"
+    return replace(
+        asked,
+        area_um2=model.area_um2(row.value, point.machine),
+        operation_cycles=int(cycles.value) if cycles else asked.operation_cycles,
+        **attributes(bare, "period_ns", "met_ns", "stage", "technology", "style", "corner", "searched"),
+        stale=bare.stale or model.stale,
+        estimate=f"{model}; clock and streams of row {row.id}; cycles {counted}",
+        source="estimated",
+        note=NOT_MEASURED,
+    )
 
 
 def missing(found: Iterable[Core], *, stale: bool = True, given: bool = False) -> list[Point]:
@@ -388,28 +508,39 @@ def _place(core: Core) -> tuple[Any, ...]:
     )
 
 
-def _others(ledger: Ledger, nbits: Sequence[int], names: Collection[str], kit: str) -> Iterator[Point]:
-    """Machines and multipliers in the ledger whose clock was searched, in the space or not."""
-    rows = ledger.rows(
-        stage=list(NETLIST), metric="area_um2", nbits=list(nbits), interface=[UNIT, DEFAULT.name]
-    )
-    for row in rows:
-        if row.flow.get(FMAX) and row.kit == kit and (not names or row.subject in names):
+def _others(
+    results: Snapshot, nbits: Sequence[int], names: Collection[str], kit: str, selection: Selection
+) -> Iterator[Point]:
+    """Machines and multipliers in the store whose clock was searched, in the space or not."""
+    for row in areas(results, selection.interfaces, kit):
+        if row.flow.get(FMAX) and row.nbits in nbits and (not names or row.subject in names):
             try:
                 point = Point.from_json(row.point)
             except BadInput:  # of a design that no longer exists
                 continue
-            if not impossible(point) and point.kind is None:
+            if not impossible(point) and point.kind is None and selection.includes(point):
                 yield point
 
 
-def of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> list[Core]:
-    """The core of a point with its figures in the ledger, one for each style of synthesis that it is measured
+def areas(results: Snapshot, interfaces: Collection[str], kit: str) -> Iterator[Row]:
+    """The areas of netlists and layouts behind these interfaces, in this cell library."""
+    return (
+        row
+        for row in results.rows
+        if row.metric == "area_um2"
+        and row.stage in NETLIST
+        and row.interface in interfaces
+        and row.kit == kit
+    )
+
+
+def of_point(point: Point, results: Snapshot) -> list[Core]:
+    """The core of a point with its figures in the store, one for each style of synthesis that it is measured
     in: at a searched clock, or else at a given one. A single one without figures if there are none.
     """
     design = point.design
     assert design is not None
-    modelled = CL in point.machine.stages  # the core of a manifest has only RTL
+    modelled = CL in point.machine.backends  # the core of a manifest has only RTL
     bare = Core(
         point.label,
         FOREIGN if not modelled else TWIN if design.paper else OURS,
@@ -424,12 +555,12 @@ def of_point(point: Point, rows: LedgerRows, ledger: Ledger) -> list[Core]:
         exponent_nbits=None if point.interface == UNIT else point.parts(DECRYPT)[0].work.exp.bit_length(),
         **(_by_formula(point) if modelled else {"source": "not measured"}),
     )
-    best = [_best(point, rows, style) for style in (STYLE, OTHER_STYLE)]
+    best = [_best(point, results, style) for style in (STYLE, OTHER_STYLE)]
     if any(best):
-        return [_measured(bare, row, rows, ledger) for row in best if row is not None]
+        return [_measured(bare, row, results) for row in best if row is not None]
     if not modelled:
         bare = _simulated(bare, point)
-    if failure := rows.failure(point):
+    if failure := results.failure(point):
         why = f"not measured: it failed (--retry): {failure}"
     else:
         why = LONG if long(at_known_clock(point) or point) else NOT_MEASURED
@@ -491,28 +622,31 @@ def _by_formula(point: Point) -> Json:
     return found
 
 
-def _best(point: Point, rows: LedgerRows, style: str) -> Row | None:
+def _best(
+    point: Point, results: Snapshot, style: str, also: Callable[[Row], bool] = lambda _: True
+) -> Row | None:
     """The row of the area of a point in this style: at a searched clock, or else at a given one."""
 
     def fits(row: Row) -> bool:
         same = row.stage == point.stage and row.kit == point.kit and row.flow.get("style", STYLE) == style
-        return same and usual(row, FMAX, KIT)
+        return same and usual(row, FMAX, KIT) and also(row)
 
     def searched(row: Row) -> bool:
         return fits(row) and bool(row.flow.get(FMAX))
 
-    return rows.best(point, "area_um2", "", searched) or rows.best(point, "area_um2", "", fits)
+    best = results.best(point, "area_um2", "", searched)
+    return best or results.best(point, "area_um2", "", fits)
 
 
-def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
+def _measured(bare: Core, row: Row, results: Snapshot) -> Core:
     """The core with the figures of its measurement."""
 
     def value(metric: str, operation: str = "") -> Any:
-        found = rows.beside(row, metric, operation)
+        found = results.beside(row, metric, operation)
         return None if found is None else found.value
 
     def unverified_energy() -> str:
-        found = (rows.beside(row, "energy_nj", operation) for operation in (PRODUCT, DECRYPT))
+        found = (results.beside(row, "energy_nj", operation) for operation in (PRODUCT, DECRYPT))
         return next((item.unverified for item in found if item is not None), "")
 
     def drawn(operation: str) -> Any:
@@ -522,7 +656,7 @@ def _measured(bare: Core, row: Row, rows: LedgerRows, ledger: Ledger) -> Core:
     from ....flow.kit import kit  # needs the extra [flow]
 
     cell_um2, floor_um2 = least_um2(kit.named(row.kit or kit.DEFAULT.stem), bare.nbits)
-    details = ledger.measurement(row.measurement).details
+    details = row.details
     tests = (details.get("tests") or {}).values()
     counts = {f"tests_{kind}": sum(test[kind] for test in tests) for kind in ("passed", "failed") if tests}
     searched = bool(row.flow.get(FMAX))

@@ -15,10 +15,10 @@ from ...designs.interfaces import UNIT
 from ...json_values import spelled
 from ...papers.published import paper
 from ...table import markdown_table
-from ..ledger.export import Reference
 from ..point import Point, Settings
 from ..space import Space
 from ..stages import FLOW
+from ..store.reference import Reference
 from .compare import CLOCK_NS
 
 EXPLORATION, OF_PASSES, LEAVE_OUT = "exploration", "passes", "leave_out"
@@ -68,7 +68,7 @@ def figures(reference: Reference, point: Point) -> Figures | None:
     if not found:
         return None
     values = {(row.metric, row.operation): row.value for row in found}
-    modules = reference.measurement(found[0].measurement).details["area_by_module"]
+    modules = found[0].details["area_by_module"]
     return Figures(
         values["area_um2", ""],
         int(values["cells", ""]),

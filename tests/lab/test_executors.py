@@ -1,4 +1,4 @@
-"""Schedulers: local workers that crash, a Dask cluster that loses a worker, and missing schedulers."""
+"""Executors: local workers that crash, a Dask cluster that loses a worker, and missing schedulers."""
 
 import errno
 import faulthandler
@@ -11,24 +11,25 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from modexlab.eval.lab import schedulers
-from modexlab.eval.lab.ledger.ledger import Ledger
-from modexlab.eval.lab.schedulers import (
-    Cluster,
-    Local,
+from modexlab.eval.lab import cluster as cluster_module
+from modexlab.eval.lab.cluster import (
+    Dask,
     attempt_there,
     connect,
+    executor_for,
     make_queue,
-    scheduler_for,
     stamp,
     start_queue,
 )
+from modexlab.eval.lab.executors import Processes
+from modexlab.eval.lab.store.store import Store
 from modexlab.eval.lab.task import Task, attempt
 from modexlab.fl.errors import BadInput
 
@@ -100,17 +101,15 @@ def sleep_long(number):
     return number
 
 
-def run(scheduler, wanted, slots, there=0):
-    """Run all tasks with at most `slots` in flight, and wait for the `there` tasks that were submitted
-    before.
-    """
+def run(executor, wanted, there=0):
+    """Run all tasks, and wait for the `there` tasks that were submitted before."""
     waiting, outcomes = list(wanted), []
     end = time.monotonic() + SECONDS
     while len(outcomes) < len(wanted) + there:
-        assert time.monotonic() < end, "the scheduler does not end"
-        while waiting and len(wanted) - len(waiting) - len(outcomes) < slots:
-            scheduler.submit(waiting.pop(0))
-        outcomes += scheduler.collect(0.5)
+        assert time.monotonic() < end, "the executor does not end"
+        while waiting and executor.free:
+            executor.submit(waiting.pop(0))
+        outcomes += executor.collect(0.5)
     return outcomes
 
 
@@ -132,7 +131,7 @@ def wait_until(condition):
         (OSError(errno.ENOSPC, "No space left on device", "/x"), "/x: No space", True),
         (OSError(errno.EACCES, "Permission denied", "/x"), "/x: Permission", False),
         (RuntimeError("two\nlines"), "RuntimeError: two lines (", False),
-        (KeyError("k"), "KeyError: 'k' (test_schedulers.py, line", False),
+        (KeyError("k"), "KeyError: 'k' (test_executors.py, line", False),
     ],
 )
 def test_whatever_happens_is_an_outcome(error, message, fatal):
@@ -149,9 +148,9 @@ def test_whatever_happens_is_an_outcome(error, message, fatal):
 
 
 def test_local_workers_share_the_points():
-    with Local(2) as local:
-        assert local.slots == 2 and local.workers == 2 and local.name == "2 processes here"
-        outcomes = run(local, tasks(9, say_who), local.slots)
+    with Processes(2) as local:
+        assert local.workers == 2 and local.name == "2 processes here"
+        outcomes = run(local, tasks(9, say_who))
     assert {outcome.task.number for outcome in outcomes} == set(range(9))
     who = [outcome.result for outcome in outcomes]
     assert 1 <= len(set(who)) <= 2
@@ -163,20 +162,20 @@ def test_local_workers_share_the_points():
 def test_workers_are_in_the_directory_of_the_command(tmp_path, monkeypatch):
     """A cache at a relative path must be the same one for them."""
     monkeypatch.chdir(tmp_path)
-    with Local(1) as local:
-        (outcome,) = run(local, tasks(1, say_where), 1)
+    with Processes(1) as local:
+        (outcome,) = run(local, tasks(1, say_where))
     assert outcome.result == str(tmp_path)
 
 
 def test_a_task_that_takes_too_long_is_ended():
-    with Local(1, timeout=1.0) as local:
-        outcomes = run(local, tasks(2, sleep_long), 1)
+    with Processes(1, timeout=1.0) as local:
+        outcomes = run(local, tasks(2, sleep_long))
     assert [outcome.error for outcome in outcomes] == ["", "did not finish within 1 s"]
 
 
 def test_a_worker_that_crashes_is_a_failed_point():
-    with Local(2) as local:
-        ended = run(local, tasks(9, crash_by_number), local.slots)
+    with Processes(2) as local:
+        ended = run(local, tasks(9, crash_by_number))
     outcomes = {outcome.task.number: outcome for outcome in ended}
     errors = {
         2: "the worker ended with exit code 3",
@@ -204,7 +203,7 @@ def pids(place):
 
 
 def test_closing_ends_the_tools_of_a_worker(place):
-    with Local(1) as local:
+    with Processes(1) as local:
         local.submit(*tasks(1, partial(start_a_tool, place)))
         found = pids(place)
     wait_until(lambda: all(map(gone, found)))
@@ -212,11 +211,11 @@ def test_closing_ends_the_tools_of_a_worker(place):
 
 def test_the_tools_of_a_worker_that_is_killed_end_with_it(place):
     """A worker that is killed, for example out of memory, leaves no compiler behind."""
-    with Local(1) as local:
+    with Processes(1) as local:
         local.submit(*tasks(1, partial(start_a_tool, place)))
         worker, tool = pids(place)
         os.kill(worker, signal.SIGKILL)
-        (outcome,) = run(local, [], 1, there=1)
+        (outcome,) = run(local, [], there=1)
         assert "SIGKILL" in outcome.error
         wait_until(lambda: gone(tool))
 
@@ -225,8 +224,8 @@ PARENT = """
 import sys
 from functools import partial
 from pathlib import Path
-from tests.lab.test_schedulers import Local, start_a_tool, tasks
-with Local(1) as local:
+from tests.lab.test_executors import Processes, start_a_tool, tasks
+with Processes(1) as local:
     local.submit(*tasks(1, partial(start_a_tool, Path(sys.argv[1]))))
     local.collect(3600)
 """
@@ -246,26 +245,32 @@ def test_workers_end_with_their_parent(place):
 
 
 # tests with it run in `make regress`, because each worker of xdist would start a cluster
-@module_fixture
-def cluster():
+@contextmanager
+def local_cluster(workers, **settings):
     import dask
     from distributed import LocalCluster
 
-    schedulers._quiet()
+    cluster_module._quiet()
     with (
-        dask.config.set({"distributed.admin.tick.limit": "1h"}),
+        dask.config.set({"distributed.admin.tick.limit": "1h", **settings}),
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
-        ) as local_cluster,
+            n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        ) as started,
     ):
-        yield local_cluster
+        yield started
+
+
+@module_fixture
+def cluster():
+    with local_cluster(2) as started:
+        yield started
 
 
 @regress
 def test_the_workers_of_a_cluster(cluster):
     with connect(cluster.scheduler_address) as there:
-        assert there.workers == 2 and there.slots == 4
-        outcomes = run(there, tasks(12, take_a_moment), there.slots)
+        assert there.workers == 2
+        outcomes = run(there, tasks(12, take_a_moment))
     assert {outcome.task.number for outcome in outcomes} == set(range(12))
     assert len({outcome.result for outcome in outcomes} - {os.getpid()}) == 2, "both processes"
 
@@ -275,15 +280,47 @@ def test_a_worker_of_the_cluster_is_killed(cluster):
     """Every task ends once; those of the killed worker run elsewhere."""
     with connect(cluster.scheduler_address) as there:
         some, more = tasks(8, take_a_moment), tasks(40, take_a_moment)[8:]
-        outcomes = run(there, some, there.slots)
+        outcomes = run(there, some)
         victim = outcomes[0].result  # has run some tasks, and gets more
         for task in more:
             there.submit(task)
         os.kill(victim, signal.SIGKILL)
-        outcomes += run(there, [], there.slots, 32)
+        outcomes += run(there, [], there=32)
     assert sorted(outcome.task.number for outcome in outcomes) == list(range(40))
     assert all(outcome.result is not None for outcome in outcomes)
     assert gone(victim)
+
+
+@regress
+def test_short_tasks_travel_in_bundles(cluster):
+    with connect(cluster.scheduler_address) as there:
+        outcomes = run(there, tasks(20, int))
+        outcomes += run(there, tasks(2000, int)[20:])
+        assert there.messages < 100
+    assert {outcome.result for outcome in outcomes} == set(range(2000))
+
+
+def crash_at_77(number):
+    if number == 77:
+        os._exit(3)
+    return number
+
+
+@regress
+def test_a_task_that_kills_its_worker_fails_alone():
+    """The other tasks of its bundle are sent again one by one. Each death costs a worker, since none starts
+    again under pytest.
+    """
+    with (
+        local_cluster(4, **{"distributed.scheduler.allowed-failures": 0}) as cluster,
+        connect(cluster.scheduler_address) as there,
+    ):
+        run(there, tasks(60, int))
+        outcomes = run(there, tasks(100, crash_at_77)[60:])
+    failed = [outcome for outcome in outcomes if outcome.error]
+    assert [outcome.task.number for outcome in failed] == [77]
+    assert failed[0].error == "the workers that had it were killed, one after the other"
+    assert {outcome.result for outcome in outcomes} == {*range(60, 100), None} - {77}
 
 
 MACHINES = """
@@ -297,13 +334,13 @@ stages = ["formula"]
 
 @regress
 def test_a_sweep_on_a_cluster_that_loses_a_worker(cluster, tmp_path, cli):
-    """The whole command: every point is in the ledger once."""
-    path, ledger = tmp_path / "machines.toml", Ledger(tmp_path / "ledger.sqlite")
+    """The whole command: every point is in the store once."""
+    path, store = tmp_path / "machines.toml", Store(tmp_path / "store.jsonl")
     path.write_text(MACHINES)
     ended = threading.Event()
 
     def kill():
-        watcher = Ledger(ledger.path)
+        watcher = Store(store.path)
         while len(watcher.rows()) < 20 and not ended.wait(0.05):
             pass
         os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
@@ -311,28 +348,28 @@ def test_a_sweep_on_a_cluster_that_loses_a_worker(cluster, tmp_path, cli):
     killer = threading.Thread(target=kill)
     killer.start()
     address = cluster.scheduler_address
-    result = cli(f"sweep {path} --ledger {ledger.path} --scheduler {address} --json")
+    result = cli(f"sweep {path} --store {store.path} --scheduler {address} --json")
     ended.set()
     killer.join()
     assert result.code == 0, result
     report = result.json()
     assert report["points"]["total"] == report["points"]["measured"] == 126
-    keys = [row.key for row in ledger.rows(history=True)]
+    keys = [row.key for row in store.rows(history=True)]
     assert len(keys) == len(set(keys)) == 126
-    assert ledger.failures() == []
+    assert store.failures() == []
 
 
 def test_figures_of_other_sources_are_refused():
     (task,) = tasks(1, int)
-    assert attempt_there(task, stamp(task)).result == 0
-    outcome = attempt_there(task, "a digest of other sources")
+    right, outcome = attempt_there([(task, stamp(task)), (task, "a digest of other sources")])
+    assert right.result == 0
     assert picked(outcome, "result fatal") == (None, True)
     assert "has other sources of modexlab, or other tools" in outcome.error
 
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(schedulers, "CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 1.0)
 
 
 @parametrize("address", ["host", "tcp://127.0.0.1", "http://127.0.0.1:8786"])
@@ -350,10 +387,11 @@ def test_something_else_listens_there(impatient):
 
 
 @regress
-def test_a_worker_is_no_scheduler(cluster):
-    address = next(iter(cluster.workers.values())).worker_address
-    with refused(f"--scheduler {address}: this is .*dask scheduler"):
-        connect(address)
+def test_a_worker_is_no_scheduler():
+    with local_cluster(1) as cluster:
+        address = next(iter(cluster.workers.values())).worker_address
+        with refused(f"--scheduler {address}: this is .*dask scheduler"):
+            connect(address)
 
 
 # ---- queues
@@ -372,8 +410,8 @@ def test_a_worker_is_no_scheduler(cluster):
 )
 def test_the_jobs_of_a_queue(kind, lines, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", "/shared/cache")
-    options = ["queue=long", "cores=2", "memory=8GB", "job-extra-directives=--special"]
-    with make_queue(kind, options) as cluster:
+    options = {"queue": "long", "cores": "2", "memory": "8GB", "job-extra-directives": "--special"}
+    with make_queue(kind, options, []) as cluster:
         script = cluster.job_script().splitlines()
     for line in [*lines, "export MODEXLAB_CACHE=/shared/cache", "export PYTHONSAFEPATH=1"]:
         assert any(item.startswith(line) for item in script), script
@@ -387,22 +425,20 @@ def test_the_jobs_of_a_queue(kind, lines, monkeypatch):
 @parametrize(
     "option, message",
     [
-        ("quue=long", "--option quue=long: SLURMCluster has no such option; there are cores, memory"),
-        ("queue", "--option queue: give it as NAME=VALUE, as in --option memory=8GB"),
-        ("queue=", "--option queue=: give it as NAME=VALUE"),
-        ("memory=lots", "--slurm: "),
+        (("quue", "long"), "--option quue=long: SLURMCluster has no such option; there are cores, memory"),
+        (("memory", "lots"), "--slurm: "),
     ],
 )
 def test_an_option_that_is_none(option, message):
     with refused(f"^{re.escape(message)}"):
-        make_queue("slurm", [option])
+        make_queue("slurm", dict([option]), [])
 
 
 @parametrize("kind, command", [("slurm", "sbatch"), ("lsf", "bsub"), ("pbs", "qsub")])
 def test_no_queue_here(kind, command, monkeypatch):
     monkeypatch.setenv("PATH", "")
     with refused(rf"--{kind} 4: there is no {command} here; run this where jobs"):
-        start_queue(kind, 4, [])
+        start_queue(kind, 4, {})
 
 
 @regress
@@ -419,16 +455,15 @@ def test_jobs_come_to_us(tmp_path, monkeypatch):
         command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # the task is a function of this module
-    options = ["interface=lo", f"local-directory={tmp_path}"]
+    options = {"interface": "lo", "local-directory": str(tmp_path)}
     with start_queue("slurm", 1, options) as there:
-        assert isinstance(there, Cluster)
+        assert isinstance(there, Dask)
         assert there.name == "1 jobs of slurm"
-        assert there.slots >= 1
-        outcomes = run(there, tasks(3, take_a_moment), 2)
+        outcomes = run(there, tasks(3, take_a_moment))
     assert {outcome.task.number for outcome in outcomes} == {0, 1, 2}
 
 
 def test_which_scheduler():
-    local = scheduler_for(3, None, {}, [])
-    assert isinstance(local, Local)
-    assert local.slots == 3
+    local = executor_for(3, None, {}, {})
+    assert isinstance(local, Processes)
+    assert local.workers == 3

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from modexlab.eval.cli import main as cli
-from modexlab.eval.lab import schedulers
+from modexlab.eval.lab import executors
 from modexlab.eval.lab.task import attempt
 
 PLACE = "MODEXLAB_TEST_COUNT"
@@ -23,9 +23,9 @@ def counted(task):
 if (
     PLACE in os.environ
 ):  # also in workers that take the place of killed ones: the fork server imports this module
-    schedulers.attempt = counted
+    executors.attempt = counted
 
 
 def main():
-    schedulers.PRELOAD = (*schedulers.PRELOAD, __name__)
+    executors.PRELOAD = (*executors.PRELOAD, __name__)
     return cli.main(sys.argv[1:])

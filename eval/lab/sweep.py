@@ -1,6 +1,6 @@
-"""Sweep: the campaign that measures the points of a space, and their Pareto fronts.
+"""Sweep: measures the points of a space and finds their Pareto fronts.
 
-Measured points are read from the ledger; failed points are not tried again unless requested.
+Measured points are read from the store; failed points are not tried again unless requested.
 
 Figures are compared only within one Work: the same width, operation, interface, stage, device and, for
 machines that accept only one modulus, modulus. Each Work has its own front over the objectives that its stage
@@ -11,24 +11,24 @@ exponents are on no front.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from ..designs.interfaces import DEFAULT
-from ..designs.system_catalogue import HARDWARE, SOFTWARE
-from ..designs.workload_names import EXPONENTS
+from ..designs.interfaces import DEFAULT, SYSTEM
+from ..errors import NoMeasurement
 from ..progress import Progress
 from . import measure, pareto
-from .campaign import Campaign
-from .ledger.ledger import Ledger
+from .executors import Executor
 from .metrics import METRICS, Figure, Measurement
-from .point import Point, key_in
-from .schedulers import Scheduler
+from .point import Point
+from .runner import Runner
 from .search import Judged, Search
 from .space import Space
 from .stages import IMPLEMENTED, STAGES
-from .task import Cost, Report, Task, TaskOutcome
+from .store.rows import Row
+from .store.store import NewEntry, Store, failed
+from .task import Cost, Estimate, Report, Task, TaskOutcome
 
 CHANGED = "its files changed during the sweep; run the same command again"
 LONG_SECONDS = 2.0  # slower points are reported on a line of their own
@@ -67,16 +67,14 @@ class Measured:
     figures: tuple[Figure, ...]
     marks: tuple[str, ...]
     seconds: float
-    number: int  # of the measurement in the ledger
-    reused: bool  # it was in the ledger before
+    number: int  # of the measurement in the store
+    reused: bool  # it was in the store before
     broken: tuple[str, ...] = ()  # constraints on figures that it violates
 
     @property
     def competes(self) -> bool:
-        """Whether it may be on a front. The total of `exponents` is no cost: it only shows whether cycles
-        depend on the exponent.
-        """
-        return not self.marks and not self.broken and self.point.workload != EXPONENTS
+        """Whether it may be on a front."""
+        return not self.marks and not self.broken and self.point.is_cost
 
 
 class Failed(NamedTuple):
@@ -94,15 +92,23 @@ class Member(NamedTuple):
     values: tuple[float, ...]
 
 
-def cost_of(stage: str, subject: str, nbits: int, searched: bool) -> Cost:
+def cost_of(stage: str, subject: str, nbits: int, interface: str, searched: bool) -> Cost:
     """The cost of a point. At stages of the flow it is proportional to the width, as far as known beforehand,
     and several times as high with a search for the highest clock.
     """
     implemented = stage in IMPLEMENTED
-    system = implemented and subject.startswith((SOFTWARE, HARDWARE))
-    factor = (SYSTEM_FACTOR if system else 1.0) * (SEARCHES if searched else 1.0)
+    factor = (SYSTEM_FACTOR if implemented and interface == SYSTEM else 1.0) * (SEARCHES if searched else 1.0)
     weight = nbits / GUESSED_NBITS if implemented and nbits else 1.0
     return Cost(((stage, searched), subject, nbits), weight, STAGES[stage].seconds * factor * weight)
+
+
+def estimate_from(rows: Iterable[Row]) -> Estimate:
+    """An estimate that has learned from the points of these rows."""
+    estimate = Estimate()
+    for row in {row.measurement: row for row in rows}.values():
+        searched = bool(row.flow.get("fmax"))
+        estimate.learn(cost_of(row.stage, row.subject, row.nbits, row.interface, searched), row.seconds)
+    return estimate
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,8 @@ class Measuring(Task):
     @property
     def cost(self) -> Cost:  # type: ignore[override]
         point = self.point
-        return cost_of(point.stage, point.subject, point.nbits, bool(dict(point.flow).get("fmax")))
+        searched = bool(dict(point.flow).get("fmax"))
+        return cost_of(point.stage, point.subject, point.nbits, point.interface, searched)
 
     def run(self, report: Report) -> Measurement:
         return measure.measure(self.point, jobs=1)  # points already occupy the cores
@@ -126,28 +133,46 @@ class Measuring(Task):
 
 @dataclass(frozen=True)
 class Points:
-    """The measurements and failures of a ledger as the memory of a sweep; the results are Measured."""
+    """The measurements and failures of a store as the memory of a sweep; the results are Measured."""
 
-    ledger: Ledger
+    store: Store
     retry: bool = False
 
     def recall(self, tasks: Mapping[str, Measuring]) -> Iterator[TaskOutcome]:
         points = {key: task.point for key, task in tasks.items()}
-        measured = read(self.ledger, points)
+        measured = read(self.store, points)
         for item in measured:
             yield TaskOutcome(tasks[item.point.key], item, seconds=item.seconds, reused=True)
         if not self.retry:
-            for key, message in failures(self.ledger, points).items():
+            for key, message in failures(self.store, points).items():
                 yield TaskOutcome(tasks[key], None, message, reused=True)
 
-    def keep(self, outcome: TaskOutcome) -> TaskOutcome:
+    def keep(self, outcomes: Sequence[TaskOutcome]) -> list[TaskOutcome]:
+        """Record outcomes in one write; figures that the store refuses are a failure."""
+        entries, kept = [], []
+        for outcome in outcomes:
+            try:
+                entries.append(self._entry(outcome))
+            except NoMeasurement as refused:
+                outcome = replace(outcome, result=None, error=str(refused))
+                entries.append(self._entry(outcome))
+            kept.append(outcome)
+        numbers = self.store.add(entries, first=True)
+        return list(map(self._numbered, kept, numbers))
+
+    def _entry(self, outcome: TaskOutcome) -> NewEntry:
         point, measurement = outcome.task.point, outcome.result
         if measurement is None:
-            self.ledger.fail(point, outcome.error, outcome.seconds)
+            return failed(point, outcome.error, outcome.seconds)
+        return self.store.measured(point, measurement)
+
+    def _numbered(self, outcome: TaskOutcome, number: int | None) -> TaskOutcome:
+        """The outcome with a Measured in the place of a measurement."""
+        point, measurement = outcome.task.point, outcome.result
+        if measurement is None:
             return outcome
-        number = self.ledger.record_first(point, measurement)
-        if number is None:  # another sweep with the same ledger was faster
-            for measured in read(self.ledger, {point.key: point}):
+        if number is None:  # another sweep with the same store was faster
+            for measured in read(self.store, {point.key: point}):
                 return replace(outcome, result=measured, reused=True)
             return replace(outcome, result=None, error=CHANGED)
         figures, marks = measurement.figures, measurement.marks
@@ -178,11 +203,12 @@ class Sweep:
     """The state of a sweep, which `run` updates."""
 
     space: Space
-    ledger: Ledger
+    store: Store
     search: Search
     retry: bool = False
     measured: dict[str, Measured] = field(default_factory=dict)  # by key
     failed: dict[str, Failed] = field(default_factory=dict)
+    members: dict[Work, list[Member]] = field(default_factory=dict)  # of the fronts, and dominated ones
     fronts: dict[Work, pareto.Front[Member]] = field(default_factory=dict)
     interrupted: bool = False
     shared: bool = False  # another sweep measured points of this one
@@ -203,28 +229,33 @@ class Sweep:
 
     @property
     def reused(self) -> int:
-        """The number of points that were in the ledger."""
+        """The number of points that were in the store."""
         return len(self.measured) - self.new
 
     # ---- the run
 
-    def run(self, scheduler: Scheduler, name: str, *, quiet: bool = False) -> "Sweep":
+    def run(self, executor: Executor, name: str, *, quiet: bool = False) -> "Sweep":
         """Measure until the search ends, or until Ctrl-C; BadInput if continuing is pointless."""
         start = time.monotonic()
         count = self.search.count
-        with scheduler, Progress(name, count, unit="point", quiet=quiet) as progress:
-            campaign = Campaign(scheduler, progress, Points(self.ledger, self.retry), count)
-            campaign.words = self._words
-            progress.say(f"{name}: {count} points, {scheduler.name}; the ledger is {self.ledger.path}")
+        with executor, Progress(name, count, unit="point", quiet=quiet) as progress:
+            runner = Runner(executor, progress, Points(self.store, self.retry), count)
+            runner.words = self._words
+            progress.say(f"{name}: {count} points, {executor.name}; the store is {self.store.path}")
+            batch: list[Point] = []
             try:
                 while batch := list(self.search.ask()):
-                    for outcome in campaign.run(map(Measuring, batch)):
+                    for outcome in runner.run(map(Measuring, batch)):
                         self._take(outcome, progress)
                     self.search.tell({point.key: self._judged(point.key) for point in batch})
             except KeyboardInterrupt:
                 self.interrupted = True
+                # points that were recorded together with the last one
+                left = {point.key: point for point in batch if point.key not in self.measured}
+                for measured in read(self.store, left):
+                    self._add(replace(measured, reused=False))
             finally:
-                self.shared, self.dropped = campaign.shared, campaign.dropped
+                self.shared, self.dropped = runner.shared, runner.dropped
                 self.seconds = time.monotonic() - start
         return self
 
@@ -249,8 +280,9 @@ class Sweep:
         goals = self.goals_at(point.stage)
         for operation, values in pareto.figures_by_operation(measured.figures, goals).items():
             work = Work.of(point, operation or point.workload)
-            vector = pareto.to_minimise(values, goals)
-            self.fronts.setdefault(work, pareto.Front()).add(vector, Member(measured, values))
+            member = Member(measured, values)
+            self.members.setdefault(work, []).append(member)
+            self.fronts.setdefault(work, pareto.Front()).add(pareto.to_minimise(values, goals), member)
 
     def _judged(self, key: str) -> Judged:
         """The result of a point for the search: the sum over its operations, which preserves dominance."""
@@ -299,25 +331,25 @@ class Sweep:
         return ", ".join(words)
 
 
-# ---- reading the ledger
+# ---- reading the store
 
 
-def read(ledger: Ledger, points: Mapping[str, Point]) -> list[Measured]:
+def read(store: Store, points: Mapping[str, Point]) -> list[Measured]:
     """The measured ones among these points, with their newest figures."""
-    present = _present(ledger, points)
+    present = _present(store, points)
     return [
         Measured(present[name], found.figures, found.marks, found.seconds, number, reused=True)
-        for name, number, found in ledger.newest(list(present))
+        for name, number, found in store.newest(list(present))
     ]
 
 
-def failures(ledger: Ledger, points: Mapping[str, Point]) -> dict[str, str]:
+def failures(store: Store, points: Mapping[str, Point]) -> dict[str, str]:
     """Why points failed on the current hardware, by key."""
-    present = _present(ledger, points)
-    return {present[failure.key].key: failure.message for failure in ledger.failures(list(present))}
+    present = _present(store, points)
+    return {present[failure.key].key: failure.message for failure in store.failures(list(present))}
 
 
-def _present(ledger: Ledger, points: Mapping[str, Point]) -> dict[str, Point]:
-    """The points that the ledger may know, by their current versions. Only their hardware is translated."""
-    known = set(map(key_in, ledger.names()))
+def _present(store: Store, points: Mapping[str, Point]) -> dict[str, Point]:
+    """The points that the store may know, by their current versions. Only their hardware is translated."""
+    known = store.read().keys
     return {point.version: point for key, point in points.items() if key in known}

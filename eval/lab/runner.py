@@ -1,9 +1,9 @@
-"""Campaign: long tasks on a scheduler, with progress, an estimate of the time left, and a memory that lets an
-interrupted run resume.
+"""Runner: runs long tasks on an executor, with progress, an estimate of the time left, and a memory that lets
+an interrupted run continue.
 
 The tasks are points of a sweep, checks of a proof, parts of a fault campaign or chunks of vectors. Only the
-process with the scheduler records results, each as soon as its worker returns it. An interruption (Ctrl-C,
-SIGKILL, a full disk) therefore loses only the tasks in flight, and the same command resumes the campaign.
+process with the executor records results, each as soon as its worker returns it. An interruption (Ctrl-C,
+SIGKILL, a full disk) therefore loses only the tasks in flight.
 """
 
 import itertools
@@ -11,86 +11,63 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Protocol
 
 from ...fl.errors import BadInput
 from ..errors import NoMeasurement
 from ..progress import Progress, duration
-from .ledger.ledger import Ledger
-from .schedulers import PAUSE, Here, Scheduler
-from .task import Cost, Report, Task, TaskOutcome
+from .executors import PAUSE, Executor, Here
+from .store.store import Store, result_of
+from .task import Cost, Estimate, Report, Task, TaskOutcome
 
 AGAIN = "the same command goes on from there"
 ENDINGS = (signal.SIGINT, signal.SIGTERM)  # Ctrl-C, and the signal of `timeout` or a queue
 
 
 class Memory(Protocol):
-    """A store of the outcomes of a campaign."""
+    """A store of outcomes."""
 
     def recall(self, tasks: Mapping[str, Any]) -> Iterable[TaskOutcome]:
         """The known outcomes of these tasks, which are given by key."""
 
-    def keep(self, outcome: TaskOutcome) -> TaskOutcome:
-        """Record an outcome, and return the outcome that counts."""
+    def keep(self, outcomes: Sequence[TaskOutcome]) -> Iterable[TaskOutcome]:
+        """Record outcomes, and return those that count."""
 
 
 class Results:
-    """Task results in a ledger, as JSON. Errors are not stored; without a ledger nothing is."""
+    """Task results in a store, as JSON. Errors are not stored; without a store nothing is."""
 
-    def __init__(self, ledger: Ledger | None) -> None:
-        self._ledger = ledger
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
 
     def recall(self, tasks: Mapping[str, Any]) -> Iterator[TaskOutcome]:
-        known = self._ledger.results(list(tasks)) if self._ledger else {}
+        known = self._store.results(list(tasks)) if self._store else {}
         for key, (result, seconds) in known.items():
             yield TaskOutcome(tasks[key], result, seconds=seconds, reused=True)
 
-    def keep(self, outcome: TaskOutcome) -> TaskOutcome:
-        if self._ledger and not outcome.error:
-            self._ledger.keep(outcome.task.key, outcome.result, outcome.seconds)
-        return outcome
+    def keep(self, outcomes: Sequence[TaskOutcome]) -> Sequence[TaskOutcome]:
+        if self._store:
+            good = [outcome for outcome in outcomes if not outcome.error]
+            self._store.add([result_of(done.task.key, done.result, done.seconds) for done in good])
+        return outcomes
 
 
-class Estimate:
-    """Estimated durations of tasks: learned from finished tasks of the same kind, or else their own guess."""
-
-    def __init__(self) -> None:
-        self._taken: dict[tuple[Hashable, ...], tuple[float, float]] = {}  # by kind: seconds, weights
-
-    def learn(self, cost: Cost, seconds: float) -> None:
-        for end in range(len(cost.kind) + 1):
-            known, weight = self._taken.get(cost.kind[:end], (0.0, 0.0))
-            self._taken[cost.kind[:end]] = known + seconds, weight + cost.weight
-
-    def seconds(self, cost: Cost) -> float:
-        for end in range(len(cost.kind), 0 if cost.kind else -1, -1):
-            if cost.kind[:end] in self._taken:
-                seconds, weight = self._taken[cost.kind[:end]]
-                return seconds / weight * cost.weight
-        return cost.guess
-
-    def knows(self, *kind: Hashable) -> bool:
-        """Whether a task of this kind has ended."""
-        return kind in self._taken
-
-
-class Campaign:
-    """Tasks on a scheduler; `run` may be called several times, as a search does."""
+class Runner:
+    """Tasks on an executor; `run` may be called several times, as a search does."""
 
     def __init__(
-        self, scheduler: Scheduler, progress: Progress | Report, memory: Memory | None = None, total: int = 0
+        self, executor: Executor, progress: Progress | Report, memory: Memory | None = None, total: int = 0
     ) -> None:
         """total: the number of steps of all runs; 0: only those of the tasks given so far."""
-        self.scheduler, self.progress, self.total = scheduler, progress, total
+        self.executor, self.progress, self.total = executor, progress, total
         self._memory = memory or Results(None)
-        if isinstance(scheduler, Here):
-            scheduler.report = self.step
+        if isinstance(executor, Here):
+            executor.report = self.step
         self.estimate = Estimate()
         self.new = 0  # tasks that succeeded in this run
-        self.shared = False  # another process runs tasks of this campaign
+        self.shared = False  # another process runs some of these tasks
         self.words: Callable[[], str] = str  # text shown before the time left
         self._known = self._done = self._ended = 0  # the first two count steps, the last counts tasks
         self._seconds = 0.0  # of ended tasks
@@ -105,7 +82,7 @@ class Campaign:
 
     def run(self, tasks: Iterable[Task]) -> Iterator[TaskOutcome]:
         """Yield outcomes as they arrive, remembered ones first. KeyboardInterrupt if a signal stopped the
-        campaign; BadInput if continuing is pointless.
+        run; BadInput if continuing is pointless.
         """
         by_key = {task.key: task for task in tasks}
         self._known += sum(task.size for task in by_key.values())
@@ -116,13 +93,11 @@ class Campaign:
         self._left = Counter(task.cost for task in waiting)
         self.show()
         shown = 0.0
-        with _asked_to_end(self.scheduler.breaks_off) as stopped:
+        with _asked_to_end(self.executor.breaks_off) as stopped:
             try:
-                ended = self.scheduler.outcomes(self._begin(waiting, stopped), stopped)
+                ended = self.executor.outcomes(self._begin(waiting, stopped), stopped)
                 for outcomes in itertools.chain(ended, [[]]):
-                    # successes are recorded before a fatal error is raised
-                    for outcome in sorted(outcomes, key=lambda ended: ended.fatal):
-                        yield self._taken(outcome)
+                    yield from self._taken(outcomes)
                     found, self._meanwhile = self._meanwhile, []
                     yield from map(self._counted, found)
                     if time.monotonic() - shown > PAUSE:
@@ -152,23 +127,26 @@ class Campaign:
                 self._meanwhile += found
                 continue
             self._begun[task.key] = task, time.monotonic()
-            if isinstance(self.progress, Progress) and self.scheduler.breaks_off and task.text:
+            if isinstance(self.progress, Progress) and self.executor.breaks_off and task.text:
                 self.progress.describe(task.text)
             yield task
 
-    def _taken(self, outcome: TaskOutcome) -> TaskOutcome:
-        """Record the outcome of a task."""
-        if outcome.fatal:
-            raise BadInput(f"{outcome.error}; {self.new} results of this run are in the ledger, and {AGAIN}")
-        task = outcome.task
-        self._left[task.cost] -= 1
-        self._begun.pop(task.key, None)
+    def _taken(self, outcomes: Sequence[TaskOutcome]) -> Iterator[TaskOutcome]:
+        """Record the outcomes of tasks; BadInput, after the others are recorded, if one is fatal."""
+        usual = [outcome for outcome in outcomes if not outcome.fatal]
+        for outcome in usual:
+            self._left[outcome.task.cost] -= 1
+            self._begun.pop(outcome.task.key, None)
         try:
-            return self._counted(self._memory.keep(outcome))
-        except NoMeasurement as refused:
-            return self._counted(self._memory.keep(replace(outcome, result=None, error=str(refused))))
+            kept = self._memory.keep(usual)
         except BadInput as full:
             raise BadInput(f"{full}; {AGAIN}") from None
+        yield from map(self._counted, kept)
+        for outcome in outcomes:
+            if outcome.fatal:
+                raise BadInput(
+                    f"{outcome.error}; {self.new} results of this run are in the store, and {AGAIN}"
+                )
 
     def _counted(self, outcome: TaskOutcome) -> TaskOutcome:
         self._done += outcome.task.size
@@ -186,7 +164,7 @@ class Campaign:
 
     def show(self) -> None:
         if isinstance(self.progress, Progress):
-            workers, seconds = self.scheduler.workers, self.seconds_left()
+            workers, seconds = self.executor.workers, self.seconds_left()
             left = (
                 "waiting for workers" if not workers else f"{duration(seconds)} left" if seconds >= 1 else ""
             )
@@ -206,7 +184,7 @@ class Campaign:
         seconds = slower * seconds - sum(min(passed, slower * expected) for expected, passed in under_way)
         if self.total > self._known and self._ended:
             seconds += (self.total - self._known) * self._seconds / self._ended
-        return seconds / max(self.scheduler.workers, 1)
+        return seconds / max(self.executor.workers, 1)
 
 
 @contextmanager

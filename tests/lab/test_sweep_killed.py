@@ -1,4 +1,4 @@
-"""Ctrl-C in a sweep, and two sweeps with one ledger; tests/bench kills sweeps."""
+"""Ctrl-C in a sweep, and two sweeps with one store; tests/bench kills sweeps."""
 
 import signal
 
@@ -23,7 +23,7 @@ def killed(tmp_path):
 
 
 def test_ctrl_c(killed):
-    """The points that have ended are in the ledger, and the output shows how to resume."""
+    """The points that have ended are in the store, and the output shows how to resume."""
     with killed.start() as process:
         killed.wait_for(40, process)
         process.send_signal(signal.SIGINT)
@@ -31,15 +31,15 @@ def test_ctrl_c(killed):
     assert process.returncode == 130, err
     done = killed.keys()
     assert 38 <= len(done) == len(set(done)) < 504
-    assert f"Interrupted: {len(done)} of 504 points are in the ledger" in out
-    assert f"To go on: modexlab sweep {killed.space} --ledger {killed.ledger} --jobs 2" in out
+    assert f"Interrupted: {len(done)} of 504 points are in the store" in out
+    assert f"To go on: modexlab sweep {killed.space} --store {killed.store} --jobs 2" in out
     assert "Traceback" not in err
     assert len(killed.begins()) - len(done) <= JOBS
     assert all(gone(pid) for pid, _ in killed.begins())
 
 
 @pytest.mark.regress
-def test_two_sweeps_share_a_ledger(killed):
+def test_two_sweeps_share_a_store(killed):
     """They take points from both ends; each reports all of them, and none is recorded twice."""
     count = len({point.key for point in Space.load(killed.space).points()})
     with killed.start() as first:

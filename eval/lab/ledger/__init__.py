@@ -1,1 +1,0 @@
-"""The ledger: measurements, verdicts and failures in one file, with export, merge, check and salvage."""
