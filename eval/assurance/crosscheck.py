@@ -1,8 +1,8 @@
 """Crosschecks of area, timing, power and layout figures with other tools (flow/check), for one point or a
 whole space.
 
-A point first goes through the flow, most of which the cache has; a ledger keeps the comparison. An
-interrupted campaign therefore continues where it stopped.
+A point first goes through the flow, most of which the cache has; a store keeps the comparison. An
+interrupted command therefore continues where it stopped.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,13 +18,13 @@ from ...flow.kit import kit
 from ...flow.timing import opensta
 from ...rtl.sim import cache, sources
 from ..lab.asic_run import run_asic, targets
-from ..lab.campaign import Campaign, Results, Task
+from ..lab.executors import Executor, Report
 from ..lab.flow_settings import EQUIVALENCE, KIT, check_flow
-from ..lab.ledger.ledger import Ledger
 from ..lab.point import Point
-from ..lab.schedulers import Report, Scheduler
+from ..lab.runner import Results, Runner, Task
 from ..lab.space import Space
 from ..lab.stages import FLOW, LAYOUT
+from ..lab.store.store import Store
 from ..progress import Progress
 
 PLACES = (FLOW, LAYOUT)
@@ -79,17 +79,17 @@ def _silent(_step: str) -> None:
 
 
 def opinions(
-    chosen: Sequence[Point], scheduler: Scheduler, progress: Progress, ledger: Ledger
+    chosen: Sequence[Point], executor: Executor, progress: Progress, store: Store
 ) -> Iterator[Opinion]:
     """Yield the opinions, known ones first; an impossible point or a failing tool does not end the run. A bug
     ends the run only if it occurs in this process; in a worker it becomes the error of that netlist.
     """
     check.require()
-    say = progress.describe if scheduler.breaks_off else _silent
+    say = progress.describe if executor.breaks_off else _silent
     jobs = 2 if len(chosen) == 1 else 1  # the points of a space occupy the cores
-    with scheduler:
+    with executor:
         tasks = [Asking(point, say, jobs) for point in chosen]
-        for outcome in Campaign(scheduler, progress, Results(ledger)).run(tasks):
+        for outcome in Runner(executor, progress, Results(store)).run(tasks):
             report = None if outcome.error else msgspec.convert(outcome.result, FiguresReport)
             yield Opinion(outcome.task.point, report, outcome.error)
 

@@ -399,27 +399,30 @@ def by_manifests(paths: Sequence[str]) -> list[ForeignDesign]:
 
 
 def by_paths(paths: Sequence[str]) -> list[Design | OwnDesign]:
-    """The designs for these paths and catalogue names; BadInput if two have the same name.
+    """The designs for these paths and catalogue names; BadInput if two have the same name."""
+    return functools.reduce(with_path, paths, [])
+
+
+def with_path(designs: Sequence[Design | OwnDesign], name: str) -> list[Design | OwnDesign]:
+    """These designs, with those at a path or of a catalogue name; BadInput if two have the same name.
 
     A path is a manifest, a folder of manifests, or the folder of an accelerator.
     """
-    found: dict[str, Design | OwnDesign] = {}
-    for name in paths:
-        path = Path(name)
-        if name in _BY_NAME and not path.exists():
-            found[name] = _BY_NAME[name]
+    found = {design.name: design for design in designs}
+    path = Path(name)
+    if name in _BY_NAME and not path.exists():
+        return list({**found, name: _BY_NAME[name]}.values())
+    files = [path]
+    if path.is_dir() and not (own.is_folder(path) or (path / FILE).is_file()):
+        files = sorted({*path.glob(f"*/{FILE}"), *path.glob("*.toml")})
+    if not files:
+        raise BadInput(f"{name}: there is no {FILE} in this folder or in one below it; give a manifest")
+    for file in files:
+        design = by_path(str(file))
+        if (other := found.setdefault(design.name, design)) is design:
             continue
-        files = [path]
-        if path.is_dir() and not (own.is_folder(path) or (path / FILE).is_file()):
-            files = sorted({*path.glob(f"*/{FILE}"), *path.glob("*.toml")})
-        if not files:
-            raise BadInput(f"{name}: there is no {FILE} in this folder or in one below it; give a manifest")
-        for file in files:
-            design = by_path(str(file))
-            if (other := found.setdefault(design.name, design)) is design:
-                continue
-            reason = taken(design.name, f"{other.reference.partition('@')[2]} too")
-            if own.is_folder(file):
-                raise BadInput(f"{name}: {reason}")
-            raise Manifest.load(file).error(("name",), reason)
+        reason = taken(design.name, f"{other.reference.partition('@')[2]} too")
+        if own.is_folder(file):
+            raise BadInput(f"{name}: {reason}")
+        raise Manifest.load(file).error(("name",), reason)
     return list(found.values())

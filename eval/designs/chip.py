@@ -82,7 +82,7 @@ class AcceleratorChip(Source):
 
     @property
     def described_interface(self) -> str:
-        """The name of its interface in the ledger."""
+        """The name of its interface in the store."""
         return self.interface
 
     # ---- as a source of the flow

@@ -1,8 +1,8 @@
-"""Runs an accelerator's table at all levels and stages: results equal `fl`, and CL cycles equal RTL cycles
+"""Runs an accelerator's table at all levels and backends: results equal `fl`, and CL cycles equal RTL cycles
 and the formula.
 
-Each stage runs the rows with the delays of the table, and again under random stalls. The first difference is
-reported by row, with the request, the response and the expected one.
+Each backend runs the rows with the delays of the table, and again under random stalls. The first difference
+is reported by row, with the request, the response and the expected one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ Cycles = list[tuple[int, int]]  # of each row: when the request is accepted, and
 
 
 class Disagreement(RuntimeError):
-    """A level or stage that differs from the function or from another level."""
+    """A level or backend that differs from the function or from another level."""
 
 
 class Passed(NamedTuple):
@@ -36,12 +36,12 @@ class Passed(NamedTuple):
 
 def check_levels(
     accelerator: Runnable,
-    stages: Sequence[str] = (),
+    backends: Sequence[str] = (),
     report: Callable[[Passed], None] = lambda _: None,
     *,
     interface: Interface = STREAM,
 ) -> list[Passed]:
-    """Run the table at these stages, by default all; BadInput if the accelerator cannot be run."""
+    """Run the table with these backends, by default all; BadInput if the accelerator cannot be run."""
     rows = accelerator.rows()
     check_rows(accelerator, rows)
     if accelerator.has_model:
@@ -49,23 +49,23 @@ def check_levels(
     expected = accelerator.answers([row.request for row in rows])
     passed = []
     stamps: dict[int, tuple[str, Cycles]] = {}
-    for stage in stages or accelerator.stages:
+    for backend in backends or accelerator.backends:
         for index, stall in enumerate(STALLS):
-            where = f"{stage}{', stalled' if stall else ''}"
-            run = _run(accelerator, rows, stage, stall, interface)
+            where = f"{backend}{', stalled' if stall else ''}"
+            run = _run(accelerator, rows, backend, stall, interface)
             _compare_responses(accelerator, rows, run, expected, where)
             cycles = list(zip(run.accepted, run.done, strict=True))
-            first, reference = stamps.setdefault(index, (stage, cycles))
+            first, reference = stamps.setdefault(index, (backend, cycles))
             for row, found, other in zip(rows, cycles, reference, strict=True):
                 if found != other:
-                    counted = {stage: _latency(found), first: _latency(other), **_formula(accelerator, row)}
+                    counted = {backend: _latency(found), first: _latency(other), **_formula(accelerator, row)}
                     raise Disagreement(
                         f"row {row.name!r} at {where}: request in cycle {found[0]}, response in cycle "
                         f"{found[1]}; at {first} in cycles {other[0]} and {other[1]}; {_advice(counted)}"
                     )
             if stall is None and (wrong := _formula_differs(accelerator, rows, cycles)) is not None:
-                row, counted = rows[wrong], {stage: _latency(cycles[wrong])}
-                if stage == CL and (hardware := [name for name in accelerator.stages if name != CL]):
+                row, counted = rows[wrong], {backend: _latency(cycles[wrong])}
+                if backend == CL and (hardware := [name for name in accelerator.backends if name != CL]):
                     run = _run(accelerator, rows, hardware[0], None, interface)  # which of the two is right
                     counted[hardware[0]] = run.done[wrong] - run.accepted[wrong]
                 counted |= _formula(accelerator, row)
@@ -102,8 +102,8 @@ def _check_model(accelerator: Runnable, rows: Sequence[Row]) -> None:
             )
 
 
-def _run(accelerator: Runnable, rows: Sequence[Row], stage: str, stall: Stall | None, by: Interface) -> Run:
-    level, where = ("cl", "python") if stage == CL else ("rtl", stage)
+def _run(accelerator: Runnable, rows: Sequence[Row], backend: str, stall: Stall | None, by: Interface) -> Run:
+    level, where = ("cl", "python") if backend == CL else ("rtl", backend)
     requests = [row.request for row in rows]
     delays = [row.source_delay for row in rows], [row.sink_delay for row in rows]
     most = sum(map(sum, delays)) + accelerator.most_cycles(requests)
@@ -118,7 +118,7 @@ def _run(accelerator: Runnable, rows: Sequence[Row], stage: str, stall: Stall | 
                 max_cycles=10 * most,
             )
         except (SimulationTimeout, BrokenPromise, UnexpectedResponse) as error:
-            raise Disagreement(f"{accelerator.name} at {stage}: {error}") from None
+            raise Disagreement(f"{accelerator.name} at {backend}: {error}") from None
 
 
 def _compare_responses(

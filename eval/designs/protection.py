@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...fl.errors import BadInput
 from ...fl.program.builder import program_of
 from ...fl.program.recipe import Recipe
 from ..errors import NoMeasurement
-from .control import FIT
+from .control import BLIND, FIT, VERIFY
 from .machine import Design, Machine
 from .multipliers.multiplier import Values
 from .promises import Promises
@@ -39,6 +39,52 @@ def private_settings(
     asked = {"crt": crt, "blind": blind} | ({"verify": True} if verify else {})
     wanted = {**WINDOWED, **asked, **settings}
     return fitted(design, nbits, wanted, wanted["crt"])
+
+
+class Requested(NamedTuple):
+    """The protections that the options --crt, --blind and --verify request."""
+
+    crt: bool = False
+    blind: str = BLIND.default
+    verify: bool = False
+
+    @property
+    def any(self) -> bool:
+        return self != Requested()
+
+    @property
+    def options(self) -> list[str]:
+        """The options of a command that request them."""
+        blind = [] if self.blind == BLIND.default else ["--blind", self.blind]
+        return [*["--crt"] * self.crt, *blind, *["--verify"] * self.verify]
+
+    def settings(self, design: Design, nbits: int, settings: Values) -> dict[str, Any]:
+        """The settings with those of the private operation; BadInput if the design has no program."""
+        if not self.any:
+            return dict(settings)
+        self.require(design)
+        return private_settings(design, nbits, settings, **self._asdict())
+
+    def require(self, design: Design) -> None:
+        """BadInput if the design has no program, which the protections need."""
+        if self.any:
+            design.needs_program("--crt, --blind or --verify")
+
+    def selects(self, design: Any, nbits: int, parameters: Values) -> bool:
+        """Whether a machine with these parameters has exactly the protections; without a request, any has."""
+        if not self.any:
+            return True
+        if not isinstance(design, Design) or not design.programmed:
+            return False
+        chosen = self.settings(design, nbits, {})
+        try:
+            wanted = design.at(nbits, **chosen).parameters
+        except BadInput:  # no such machine at this width
+            return False
+        return all(parameters.get(name) == wanted[name] for name in (*chosen, VERIFY.name))
+
+
+ANY = Requested()  # with or without protections
 
 
 def fitted(design: Design, nbits: int, settings: Values, wanted: bool = True) -> dict[str, Any]:

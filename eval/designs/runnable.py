@@ -31,8 +31,8 @@ class Runnable(Accelerator):
     """An accelerator at all levels, behind any interface that can carry its fields."""
 
     design: Any  # its catalogue entry or OwnDesign
-    # the cycle level, and stages of its RTL
-    stages: ClassVar[tuple[str, ...]] = ("cl", "python", "verilog", "native")
+    # the cycle level, and backends of its RTL
+    backends: ClassVar[tuple[str, ...]] = ("cl", "python", "verilog", "native")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -113,12 +113,12 @@ class Runnable(Accelerator):
         found.require(self.shape, self.traits)
         return found
 
-    def simulation(self, interface: Interface, level: str, stage: str, **options: Any) -> Simulation:
+    def simulation(self, interface: Interface, level: str, backend: str, **options: Any) -> Simulation:
         """A simulation of this accelerator behind an interface; options: `vcd` and `trace`."""
         make = self.cl if level == "cl" else self.maker(interface)
         self.require_ports(level)
         with self._errors_of():
-            return simulate(interface.wrap(self.shape, make, self.traits), stage, **options)
+            return simulate(interface.wrap(self.shape, make, self.traits), backend, **options)
 
     def require_ports(self, level: str = "rtl") -> None:
         """BadInput if the streams of a user's component do not carry the fields of its class."""
@@ -150,7 +150,7 @@ class Runnable(Accelerator):
             raise found from error
 
     def session(self, **options: Any) -> Session:
-        """This accelerator at a level and stage, ready to compute; the options are those of Session."""
+        """This accelerator at a level and backend, ready to compute; the options are those of Session."""
         return Session(self, **options)
 
     def counted(self, *request: Any) -> int:

@@ -1,7 +1,7 @@
-"""Session: a machine at one level and stage, ready to compute, for `run`, `check` and `report`.
+"""Session: a machine at one level and backend, ready to compute, for `run`, `check` and `report`.
 
 fl: the design's function on Python integers, no cycles. cl: the cycle-level model in PyMTL3's own simulator.
-rtl: the hardware at any stage of `modexlab.rtl.sim`. An Interface (interfaces.py) carries the operands.
+rtl: the hardware with any backend of `modexlab.rtl.sim`. An Interface (interfaces.py) carries the operands.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,22 +18,22 @@ LEVELS = ("fl", "cl", "rtl")
 Progress = Callable[[int, int], None]
 
 
-def stage_at(level: str, stage: str | None) -> str | None:
-    """The stage at which a level runs: the requested one, else the level's default."""
-    match level, stage:
+def backend_at(level: str, backend: str | None) -> str | None:
+    """The backend at which a level runs: the requested one, else the level's default."""
+    match level, backend:
         case "rtl", _:
-            return stage or "native"
+            return backend or "native"
         case "cl", None | "python":
             return "python"
         case "fl", None:
             return None
         case "cl", _:
-            wrong = f"the cycle level runs at stage python, not {stage}"
+            wrong = f"the cycle level runs with backend python, not {backend}"
         case "fl", _:
-            wrong = f"the functional level has no stage {stage}"
+            wrong = f"the functional level has no backend {backend}"
         case _:
             raise BadInput(f"unknown level {level!r}; the levels are {', '.join(LEVELS)}")
-    raise BadInput(f"{wrong}; drop --stage or use --level rtl")
+    raise BadInput(f"{wrong}; drop --backend or use --level rtl")
 
 
 class NoResult(ArithmeticError):
@@ -57,22 +57,22 @@ class Operated(NamedTuple):
 
 
 class Session(Closing):
-    """A machine at one level and stage."""
+    """A machine at one level and backend."""
 
     def __init__(
         self,
         machine: Any,
         *,
         level: str = "rtl",
-        stage: str | None = None,
+        backend: str | None = None,
         interface: str = DEFAULT.name,
         **tracing: Any,
     ) -> None:
         """tracing: a `vcd` file, and `trace`, called with (cycle, text) in every cycle."""
-        self.machine, self.level, self.stage = machine, level, stage_at(level, stage)
+        self.machine, self.level, self.backend = machine, level, backend_at(level, backend)
         self.interface = machine.interface(interface)
-        if self.stage is not None:
-            self._model = machine.simulation(self.interface, level, self.stage, **tracing)
+        if self.backend is not None:
+            self._model = machine.simulation(self.interface, level, self.backend, **tracing)
         elif any(tracing.values()):
             raise BadInput("the functional level has no clock to trace; use --level cl or --level rtl")
 

@@ -1,9 +1,9 @@
-"""SocSystem: the processor with an accelerator at its port or on its bus, at one level and stage, ready to
+"""SocSystem: the processor with an accelerator at its port or on its bus, at one level and backend, ready to
 run programs.
 
 fl: the instruction-set simulator with the accelerator's function, no cycles. rtl: the pipeline with the
-accelerator's hardware, at any stage of `modexlab.proc.sim`. A machine on the bus is an AXI4-Lite slave that
-interrupts the processor; the null accelerator is then at the accelerator port.
+accelerator's hardware, with any backend of `modexlab.proc.sim`. A machine on the bus is an AXI4-Lite slave
+that interrupts the processor; the null accelerator is then at the accelerator port.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from ...proc.sim import MemoryTiming, simulate_proc
 from ...proc.software.call_header import call_header, identifier
 from ...proc.software.elf import Program
 from .interfaces import AXI4LITE, COUPLINGS, PROCESSOR_PORT
-from .session import Progress, stage_at
+from .session import Progress, backend_at
 
 if TYPE_CHECKING:  # not at run time: figures of systems depend on no source of a machine (lab/keys.py)
     from .machine import Design
@@ -36,6 +36,13 @@ if TYPE_CHECKING:  # not at run time: figures of systems depend on no source of 
     from .runnable import Runnable
 
 LEVELS = ("fl", "rtl")
+SOFTWARE, HARDWARE, ON_BUS = "proc-", "procxcel-", "procbus-"  # prefixes of the names of systems
+SOFTWARE_FAMILY = "software"  # of a system without a design
+
+
+def accelerator_in(name: str) -> str:
+    """The accelerator of a system at the port of the processor; any other name is returned as it is."""
+    return name.removeprefix(HARDWARE)
 
 
 @dataclass(frozen=True)
@@ -120,7 +127,7 @@ class System(Closing):
         xcel: Xcel | None = None,
         *,
         level: str = "rtl",
-        stage: str | None = None,
+        backend: str | None = None,
         mul_latency: int = 1,
         div_bits: int = 2,
         **tracing: Any,
@@ -129,11 +136,11 @@ class System(Closing):
         self.xcel, self.level = xcel or Xcel(), level
         if level not in LEVELS:
             raise BadInput(f"unknown level {level!r}; a processor has {' and '.join(LEVELS)}")
-        self.stage = stage_at(level, stage)
+        self.backend = backend_at(level, backend)
         check_units(mul_latency, div_bits)
-        if self.stage is not None:
+        if self.backend is not None:
             component = self.xcel.system(mul_latency, div_bits)
-            self._model = simulate_proc(component, self.stage, **tracing)
+            self._model = simulate_proc(component, self.backend, **tracing)
         elif any(tracing.values()):
             raise BadInput("the functional level has no clock to trace; use --level rtl")
 

@@ -12,7 +12,7 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...fl.errors import BadInput, bits, shown, unknown
 from ...fl.rsa_keys import SMALLEST_NBITS
@@ -20,21 +20,21 @@ from ...proc.iss.outcome import Execution
 from ...proc.software import kernels
 from ..errors import NoMeasurement
 from ..papers.published import by_name
-from .catalogue import designs, find
+from .catalogue import designs, entry, find
 from .interfaces import AXI4LITE, PROCESSOR_PORT
-from .soc_system import System, Xcel
+from .soc_system import HARDWARE, ON_BUS, SOFTWARE, SOFTWARE_FAMILY, System, Xcel
 from .widths import MAX_NBITS
 from .workload_names import NBITS_001, OPERATIONS, Workload, private_operation, workloads
 
 if TYPE_CHECKING:  # not at run time: figures of systems depend on no source of a machine (lab/keys.py)
     from .machine import Design
+    from .own import OwnDesign
 
 # Table 1 of the paper, normalised. Our accelerators are compared with the paper's of the same kind.
 PUBLISHED = by_name("001", "1")
 # the paper's four, and our fastest with each kind of multiplier
 DEFAULT_SYSTEMS = (*PUBLISHED, "procxcel-ssmm", "procxcel-heap")
 
-SOFTWARE, HARDWARE, ON_BUS = "proc-", "procxcel-", "procbus-"
 DUMMY, BY_XCEL, BY_BUS = "dummy", "xcel", "bus"  # kernels that do not name a system
 # kernels of systems on the bus, by prefix of the name
 WAYS = {ON_BUS: BY_BUS, f"{ON_BUS}irq-": "bus-irq", f"{ON_BUS}key-": "bus-key"}
@@ -137,6 +137,27 @@ def find_system(name: str, settings: Mapping[str, Any] | None = None) -> SystemK
     return SystemKind(name, name.removeprefix(SOFTWARE), None)
 
 
+class PointSubject(NamedTuple):
+    """The subject of points: its name in every process, and its design, which software lacks."""
+
+    name: str
+    design: "Design | OwnDesign | None"
+    is_system: bool = False
+
+    @property
+    def family(self) -> str:
+        """The family of its design; "software" without one."""
+        return SOFTWARE_FAMILY if self.design is None else self.design.family
+
+
+def subject_of(name: str) -> PointSubject:
+    """The design or the system of this name."""
+    if name.startswith((SOFTWARE, HARDWARE)):
+        return PointSubject(name, find_system(name).design, is_system=True)
+    design = entry(name)
+    return PointSubject(design.reference, design)
+
+
 def scanned_nbits(kernel: str, work: Workload) -> int | None:
     """Exponent bits that a constant-time kernel scans for a public exponent; None: the kernel's default."""
     # the length of the public exponent is public; only the private one must be hidden
@@ -235,7 +256,7 @@ class Measurement:
     (cycles, 0) during long runs.
     """
 
-    stage: str = "native"
+    backend: str = "native"
     full: bool = False
     begin: Callable[[str], None] = lambda _: None
     progress: Callable[[int, int], None] | None = None
@@ -250,8 +271,8 @@ class Measurement:
         for nbits, works in asked:
             for work, kind in itertools.product(works, kinds):
                 kind.require(nbits, work)
-        self.begin(f"processor, {self.stage}")
-        with System(stage=self.stage) as bare:
+        self.begin(f"processor, {self.backend}")
+        with System(backend=self.backend) as bare:
             for nbits, works in asked:
                 dummies = {work.name: self._overhead(bare, nbits, work) for work in works}
                 too_long = nbits > MOST_SOFTWARE_NBITS and not self.full
@@ -259,7 +280,7 @@ class Measurement:
                     alike = list(group)
                     first = alike[0]
                     if first.design is not None:
-                        self.begin(f"{first.name}, {nbits} bits, {self.stage}")
+                        self.begin(f"{first.name}, {nbits} bits, {self.backend}")
                     with self._system(first, nbits, works[0], bare) as system:
                         for kind, work in itertools.product(alike, works):
                             if kind.design is None and too_long:
@@ -274,13 +295,13 @@ class Measurement:
         """The hardware of a system; all software shares `bare`."""
         if kind.design is None:
             return contextlib.nullcontext(bare)
-        return System(kind.xcel(nbits, work.mod), stage=self.stage)
+        return System(kind.xcel(nbits, work.mod), backend=self.backend)
 
     def row(self, kind: SystemKind, nbits: int, operation: str, dummy: int) -> Row:
         """One operation on one system, with the overhead of the call that `overhead` measured."""
         work = workloads(nbits)[OPERATIONS.index(operation)]
         kind.require(nbits, work)
-        with System(kind.xcel(nbits, work.mod), stage=self.stage) as system:
+        with System(kind.xcel(nbits, work.mod), backend=self.backend) as system:
             return replace(self._row_of(kind, system, nbits, work), dummy=dummy)
 
     def _row_of(self, kind: SystemKind, system: System, nbits: int, work: Workload) -> Row:
@@ -292,7 +313,7 @@ class Measurement:
 
     def overhead(self, nbits: int, operation: str) -> int:
         """Cycles of the dummy at this width."""
-        with System(stage=self.stage) as bare:
+        with System(backend=self.backend) as bare:
             return self._overhead(bare, nbits, workloads(nbits)[OPERATIONS.index(operation)])
 
     def _overhead(self, bare: System, nbits: int, work: Workload) -> int:
@@ -304,7 +325,7 @@ class Measurement:
         return row.cycles
 
     def _run(self, system: System, kernel: str, nbits: int, work: Workload) -> Row:
-        self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.stage}")
+        self.begin(f"{kernel} on {system.xcel.name}, {nbits} bits, {work.name}, {self.backend}")
         machine = system.xcel.machine
         carried = work.operands if machine is None else machine.carried(*work.operands)
         base, exp, mod, *given = carried

@@ -75,11 +75,10 @@ def verilog_file(
     command: the words of `modexlab verilog` that write it; `rest` returns header lines once the component has
     been elaborated.
     """
+    from ...rtl.interfaces.amba_ports import with_amba_ports
     from ...rtl.sim.translation.translated import written
 
-    body = written(component, top, unread=unread, exported=True)
-    if hasattr(component, "s_axi"):
-        body = axi4lite_top(body, top, port_lines(body, top))
+    body = written(component, top, unread=unread, assertions=True, around=with_amba_ports)
     settings = list(settings)
     lines = [
         *about,
@@ -89,48 +88,6 @@ def verilog_file(
         *rest(),
     ]
     return f"{header(f'{top}: {title}', lines)}\n\n{body.rstrip()}\n"
-
-
-# The top module of an exported slave, with the ports that AMBA gives AXI4-Lite. PyMTL3 has an implicit clk
-# and an active-high reset. The standard has aclk and an active-low aresetn, here sampled with the clock. Its
-# address channels carry awprot and arprot, which such a slave may ignore.
-TOP = """\
-// {top}: the slave with the ports of AMBA AXI4-Lite
-module {top} (
-{ports}
-);
-  wire unused_prot = ^{{s_axi_awprot, s_axi_arprot}};  // all accesses have the same rights
-
-  {slave} slave (
-{pins}
-  );
-endmodule
-"""
-CLOCKING = {
-    "clk": ("aclk", "aclk"),
-    "reset": ("aresetn", "!aresetn"),
-}  # of the slave: the port, its connection
-PROT_AFTER = ("s_axi_awaddr", "s_axi_araddr")
-
-
-def axi4lite_top(text: str, top: str, declarations: Iterable[str]) -> str:
-    """Wrap the module `top` of a Verilog text, which has these port declarations, in one with the standard's
-    ports.
-    """
-    slave = f"{top}_slave"
-    ports, pins = [], []
-    for declaration in declarations:
-        kind, name = declaration.rsplit(" ", 1)
-        flat = re.sub("^(s_axi|key)__", r"\1_", name)  # AMBA's names, and those of key ports
-        port, wire = CLOCKING.get(name, (flat, flat))
-        kind = kind.replace("input logic", "input  logic")
-        ports.append(f"  {kind} {port}")
-        if port in PROT_AFTER:
-            ports.append(f"  input  logic [2:0] {port.replace('addr', 'prot')}")
-        pins.append(f"    .{name}({wire})")
-    around = TOP.format(top=top, slave=slave, ports=",\n".join(ports), pins=",\n".join(pins))
-    module = re.compile(rf"((?:^//.*\n)*)^module {top}\b", re.MULTILINE)  # with the comment before it
-    return module.sub(lambda found: f"{around}\n{found[1]}module {slave}", text)
 
 
 def folded(line: str) -> list[str]:
@@ -224,15 +181,6 @@ def paragraphs(text: str | None, begin: str = "") -> list[str]:
 def registers() -> list[str]:
     """The register protocol of accelerators, from the docstring of fl/xcel.py."""
     return ["", "Registers:", *paragraphs(xcel.__doc__, "Each access")]
-
-
-def port_lines(body: str, top: str) -> list[str]:
-    """The port declarations of the top module, as in the text."""
-    match = re.search(rf"^module {top}\b\s*\(?(.*?)\);", body, re.MULTILINE | re.DOTALL)
-    declarations = match[1] if match else ""
-    code = (line.partition("//")[0] for line in declarations.splitlines())
-    lines = (" ".join(line.strip(" ,(").split()) for line in code)
-    return [line for line in lines if line and not line.startswith("/*")]
 
 
 def fields(message: "Message") -> str:

@@ -1,4 +1,4 @@
-"""Result of a program at every level and stage: its end, its effects, and its cycles by cause."""
+"""Result of a program at every level and backend: its end, its effects, and its cycles by cause."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -104,7 +104,7 @@ class Execution(Window):
     last_pcs: list[int]
     commits: list[Commit] | None
     level: str
-    stage: str | None = None
+    backend: str | None = None
 
     def explain(self, program: Program) -> str:
         """One line about an end that is not the program's own: the instruction that trapped and the cause, or

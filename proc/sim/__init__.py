@@ -1,6 +1,6 @@
-"""Simulation of a processor with its memory and manager: one entry point, several stages.
+"""Simulation of a processor with its memory and manager: one entry point, several backends.
 
-sim = simulate_proc(ProcXcel(Proc, NullXcel), stage="native")
+sim = simulate_proc(ProcXcel(Proc, NullXcel), backend="native")
 outcome = sim.run(load_elf("kernel.elf"), timing=MemoryTiming(latency=2, stall=0.2))
 outcome.exit_code, outcome.cycles, outcome.where
 """
@@ -16,14 +16,14 @@ from .pybench import PythonProcSimulation, VerilogProcSimulation
 
 __all__ = ["MemoryTiming", "simulate_proc"]
 
-STAGES: dict[str, type[ProcSimulation]] = {
-    kind.stage: kind for kind in (PythonProcSimulation, VerilogProcSimulation, NativeProcSimulation)
+BACKENDS: dict[str, type[ProcSimulation]] = {
+    kind.backend: kind for kind in (PythonProcSimulation, VerilogProcSimulation, NativeProcSimulation)
 }
 
 
-def simulate_proc(component: Component, stage: str = "native", **options: Any) -> ProcSimulation:
-    """Build a component with the ports of a processor for one of STAGES.
+def simulate_proc(component: Component, backend: str = "native", **options: Any) -> ProcSimulation:
+    """Build a component with the ports of a processor for one of BACKENDS.
 
-    The options are those of `rtl.sim.simulate`. Stage verilog traces the commit port.
+    The options are those of `rtl.sim.simulate`. Backend verilog traces the commit port.
     """
-    return start(STAGES, component, stage, Options(**options))
+    return start(BACKENDS, component, backend, Options(**options))

@@ -1,7 +1,7 @@
-"""Result of a program on a processor at every stage, and the common parts of its testbenches.
+"""Result of a program on a processor with every backend, and the common parts of its testbenches.
 
 The testbench is written twice (`pybench.py` and `native.cpp`), and tests compare the two, so that outcomes
-are equal at all stages, cycle for cycle. Cycle 0 is the first cycle after reset. In each cycle the bench
+are equal with all backends, cycle for cycle. Cycle 0 is the first cycle after reset. In each cycle the bench
 drives the inputs, lets the combinational logic settle, and samples. The ports are then served in this order:
 a request for an instruction; one for data, which is written at once; accepted answers; words to and from the
 manager; and the commit port. All inputs of a cycle depend only on earlier samples. The memory is that of
@@ -58,7 +58,7 @@ class MemoryTiming:
     probability, in each cycle, that a port does not accept a request (the manager: a word), and that the
     manager holds back a word that it has not offered yet. extra: each answer is delayed by 0 to `extra` more
     cycles, uniformly distributed; answers stay in order. seed: of the random numbers, which are the same at
-    every stage.
+    every backend.
     """
 
     latency: int = 1
@@ -89,10 +89,10 @@ class MisalignedRequest(RuntimeError):
     """Error: the processor requested something other than an aligned word from its memory."""
 
     @classmethod
-    def at(cls, port: str, addr: int, cycle: int, stage: str) -> "MisalignedRequest":
+    def at(cls, port: str, addr: int, cycle: int, backend: str) -> "MisalignedRequest":
         """The error for a request on this port."""
         return cls(
-            f"{port} at stage {stage} asks for address 0x{addr:x} in cycle {cycle}: bits 1:0 must be 0"
+            f"{port} with backend {backend} asks for address 0x{addr:x} in cycle {cycle}: bits 1:0 must be 0"
         )
 
 
@@ -146,7 +146,7 @@ class Tally:
     output: list[int] = field(default_factory=list)
     commits: list[Commit] | None = None
 
-    def outcome(self, stage: str) -> Execution:
+    def outcome(self, backend: str) -> Execution:
         """The run as an `Execution`, the type that all levels return."""
         reason, exit_code, trap, why = self.end, None, None, ""
         if self.end in (TRAP_LOOP, ACCELERATOR_WAIT, INTERRUPT_WAIT, HANG):
@@ -176,7 +176,7 @@ class Tally:
             last_pcs=list(self.last_pcs),
             commits=self.commits,
             level="rtl",
-            stage=stage,
+            backend=backend,
         )
 
 
@@ -199,7 +199,7 @@ def _named(where: Sequence[int]) -> dict[str, int]:
 
 
 class ProcSimulation(Model):
-    """A processor, elaborated and built for one stage; `run` may be called any number of times."""
+    """A processor, elaborated and built for one backend; `run` may be called any number of times."""
 
     read_ports = staticmethod(check)
 
@@ -228,7 +228,7 @@ class ProcSimulation(Model):
         self._check_waves()
         if tally.end == "starved":
             raise out_of_words(len(job.manager))
-        return tally.outcome(self.stage)
+        return tally.outcome(self.backend)
 
     @abstractmethod
     def _drive(self, job: Job, progress: Progress | None) -> Tally:

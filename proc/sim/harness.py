@@ -1,4 +1,4 @@
-"""Check of the ports of a processor, and its harness at stage `native`.
+"""Check of the ports of a processor, and its harness with backend `native`.
 
 The strobe of all inputs is the clock: the driver knows the inputs of the next cycle before the edge.
 """

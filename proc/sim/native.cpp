@@ -1,4 +1,4 @@
-// Testbench of the processor at stage `native`: a program, a memory, a manager, and the commit port (base.py).
+// Testbench of the processor with backend `native`: a program, a memory, a manager, and the commit port (base.py).
 //
 // The text of rtl/sim/model.cpp and constants that native.py generates from the tables of the processor precede it.
 // The model is the harness that harness.py puts around the processor. Its inputs are registered, so the inputs of the

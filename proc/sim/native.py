@@ -1,4 +1,4 @@
-"""Stage `native`: the processor's Verilog, compiled together with a C++ testbench and its memory
+"""Backend `native`: the processor's Verilog, compiled together with a C++ testbench and its memory
 (native.cpp).
 
 Constants of the architecture and of the commit port that both sides need are generated in front of the C++
@@ -118,7 +118,7 @@ class NativeProcSimulation(NativeStage, ProcSimulation):
             manager_count=len(job.manager),
             max_cycles=job.max_cycles or 0,
             hang_cycles=job.hang_cycles,
-            accelerator_cycles=hang_cycles(self.stage),
+            accelerator_cycles=hang_cycles(self.backend),
             latency=timing.latency,
             extra=timing.extra,
             threshold=timing.threshold,
@@ -137,10 +137,10 @@ class NativeProcSimulation(NativeStage, ProcSimulation):
         port = ("imem_req", "dmem_req", "proc2mngr")[tally.broken_port]
         if end < FIRST_END:
             message = f"{port} message {tally.broken_index}"
-            raise BrokenPromise.at(message, tally.cycles, self.stage, dropped=end == WITHDRAWN)
+            raise BrokenPromise.at(message, tally.cycles, self.backend, dropped=end == WITHDRAWN)
         reason = ENDS[end - FIRST_END]
         if reason == "misaligned":
-            raise MisalignedRequest.at(port, tally.broken_addr, tally.cycles, self.stage)
+            raise MisalignedRequest.at(port, tally.broken_addr, tally.cycles, self.backend)
         ring = list(tally.last_pcs)
         first = tally.instructions % LAST_PCS
         commits = ctypes.string_at(tally.commits, COMMIT.size * tally.commit_count)

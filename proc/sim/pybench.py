@@ -63,11 +63,11 @@ class _MemoryPort:
     """One port of the memory: it accepts requests and answers in order."""
 
     def __init__(
-        self, name: str, top: Component, memory: Memory, timing: MemoryTiming, start: int, stage: str
+        self, name: str, top: Component, memory: Memory, timing: MemoryTiming, start: int, backend: str
     ) -> None:
-        self._name, self._stage = f"{name}_req", stage
+        self._name, self._backend = f"{name}_req", backend
         self._req = getattr(top, self._name)
-        self._requests = Receiver(self._req, f"{self._name} message", stage)
+        self._requests = Receiver(self._req, f"{self._name} message", backend)
         self._responses = Sender(getattr(top, f"{name}_resp"))
         self._memory, self._latency = memory, timing.latency
         self._delays = _Delays(start, timing)
@@ -86,7 +86,7 @@ class _MemoryPort:
             msg = self._req.msg
             addr = int(msg.addr)
             if addr & 3:
-                raise MisalignedRequest.at(self._name, addr, cycle, self._stage)
+                raise MisalignedRequest.at(self._name, addr, cycle, self._backend)
             answer = self._access(addr, int(msg.strobe) if msg.write else None, int(msg.data))
             self._answers.append((cycle + self._latency + self._delays.extra(), answer))
         if self._responses.fires:
@@ -106,9 +106,9 @@ class _MemoryPort:
 class _Manager:
     """Both streams of words between program and manager."""
 
-    def __init__(self, top: Component, job: Job, stage: str) -> None:
+    def __init__(self, top: Component, job: Job, backend: str) -> None:
         self._source = Sender(top.mngr2proc)
-        self._sink = Receiver(top.proc2mngr, "proc2mngr message", stage)
+        self._sink = Receiver(top.proc2mngr, "proc2mngr message", backend)
         self._words = job.manager
         *_, source_start, sink_start = job.timing.starts
         self._source_delays = _Delays(source_start, job.timing)
@@ -140,9 +140,9 @@ class _Manager:
 class _Observer:
     """Observer of the commit port, which detects the end of a run."""
 
-    def __init__(self, top: Component, job: Job, manager: _Manager, stage: str) -> None:
+    def __init__(self, top: Component, job: Job, manager: _Manager, backend: str) -> None:
         self._port, self._job, self._manager = top.commit, job, manager
-        self._accelerator_cycles = hang_cycles(stage)
+        self._accelerator_cycles = hang_cycles(backend)
         self._last_pcs: deque[int] = deque(maxlen=LAST_PCS)
         commits: list[Commit] | None = [] if job.record else None
         self.tally = Tally(last_pcs=self._last_pcs, output=manager.output, commits=commits)
@@ -226,11 +226,11 @@ class PythonBench(InPython, ProcSimulation):
         memory = Memory()
         memory.load(job.program.segments)
         imem, dmem = (
-            _MemoryPort(name, top, memory, job.timing, start, self.stage)
+            _MemoryPort(name, top, memory, job.timing, start, self.backend)
             for name, start in zip(("imem", "dmem"), job.timing.starts, strict=False)
         )
-        manager = _Manager(top, job, self.stage)
-        observer = _Observer(top, job, manager, self.stage)
+        manager = _Manager(top, job, self.backend)
+        observer = _Observer(top, job, manager, self.backend)
         tally = observer.tally
 
         def drive(cycle: int) -> None:

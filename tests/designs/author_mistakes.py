@@ -10,8 +10,8 @@ RUN = "run --accelerator . --field a=1 --field b=2"
 COMMANDS = {
     "fl": f"{RUN} --level fl",
     "cl": f"{RUN} --level cl",
-    "run": f"{RUN} --stage python",
-    "check": "check --accelerator . --stage python",
+    "run": f"{RUN} --backend python",
+    "check": "check --accelerator . --backend python",
     "show": "show .",
     "verilog": "verilog --accelerator .",
     "package": "verilog --package --accelerator . -o package",
@@ -20,7 +20,7 @@ COMMANDS = {
     "leakage": "attack leakage --accelerator . --traces 40",
     "faults": "attack faults --accelerator . --samples 2",
     "proc": "proc gcd.c --accelerator .",
-    "sweep": "sweep space.toml --accelerator . --ledger ledger.sqlite",
+    "sweep": "sweep space.toml --accelerator . --store store.jsonl",
 }
 SPACE = """\
 title = "one point"

@@ -13,7 +13,7 @@ import textwrap
 import modexlab
 import pytest
 from modexlab.eval.designs import catalogue, own
-from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.store.store import Store
 from modexlab.flow import source
 
 from tests.harness import one_now, parametrize
@@ -255,7 +255,7 @@ class Commands:
 
     def __init__(self, cli, folder, option):
         self._cli, self._folder, self._option = cli, folder, option
-        self._ledger = f"--ledger {folder.parent / 'ledger.sqlite'}"
+        self._store = f"--store {folder.parent / 'store.jsonl'}"
         self.entries = []  # outputs of the step rtl
 
     @property
@@ -276,7 +276,7 @@ class Commands:
 
     def check(self):
         """The table has rows that wait for the answer before them: 13, or 5 of a foreign core."""
-        runs = self._report("check {} --stage native")["runs"]
+        runs = self._report("check {} --backend native")["runs"]
         return runs[0]["cycles"] / (5 if hasattr(self._design.kind, "manifest") else 13)
 
     def verilog(self):
@@ -310,7 +310,7 @@ class Commands:
         return self._report("attack leakage {} --traces 200")["cycles"]
 
     def faults(self):
-        return self._report(f"attack faults {{}} --samples 20 {self._ledger}")["flip_flops"] / BITS
+        return self._report(f"attack faults {{}} --samples 20 {self._store}")["flip_flops"] / BITS
 
     def proc(self):
         program = written(self._folder.parent, main_c=PROGRAM) / "main.c"
@@ -320,13 +320,13 @@ class Commands:
         return report["cycles"]
 
     def _sweep(self, stage, metric):
-        """The figure that a sweep adds to a ledger, which has no other that is current."""
+        """The figure that a sweep adds to a store, which has no other that is current."""
         space = self._folder.parent / "space.toml"
         lines = "[[part]]", f'designs = ["{self._design.reference}"]', "nbits = [8]", f'stages = ["{stage}"]'
         space.write_text("\n".join(lines))
-        self._cli.passes(f"sweep {space} {self._ledger}")
-        with Ledger(self._folder.parent / "ledger.sqlite") as ledger:
-            found = [row.value for row in ledger.rows(stage=stage, metric=metric) if not row.stale]
+        self._cli.passes(f"sweep {space} {self._store}")
+        with Store(self._folder.parent / "store.jsonl") as store:
+            found = [row.value for row in store.rows(stage=stage, metric=metric) if not row.stale]
         (value,) = set(found)
         return value
 

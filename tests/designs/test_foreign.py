@@ -10,10 +10,10 @@ from modexlab.eval.designs.foreign.manifest import Manifest, line_of
 from modexlab.eval.designs.foreign.wrapper import TEMPLATE
 from modexlab.eval.designs.levels import Disagreement, check_levels
 from modexlab.eval.designs.verilog.machine import verilog
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
+from modexlab.eval.lab.store.store import Store
 
 from tests.designs.test_own import replaced
 from tests.harness import parametrize, refused, regress
@@ -117,10 +117,10 @@ def test_operands_beyond_the_limits():
 
 @regress
 def test_a_core_of_another_kind():
-    """The table runs at both Verilog stages, under delays and stalls; both flaws are found."""
+    """The table runs with both Verilog backends, under delays and stalls; both flaws are found."""
     design = by_manifest(GCD)
     assert {run.where for run in check_levels(design.at(16))} == {
-        f"{stage}{stalled}" for stage in ("verilog", "native") for stalled in ("", ", stalled")
+        f"{backend}{stalled}" for backend in ("verilog", "native") for stalled in ("", ", stalled")
     }
     with pytest.raises(Disagreement, match=r"tiny-gcd at native, row 'drawn \d+' \(a = \d+, b = \d+\): g = "):
         check_levels(design.at(16, FLAW=1), ["native"])
@@ -315,7 +315,7 @@ def test_commands(cli):
     report = cli.passes(f"{run} --json").json()
     assert report["ok"] and report["result"] == 125
     cli.shows(f"{run} --level formula", f"{report['cycles']} cycles (measured by running it)")
-    assert "runs at --level rtl, stage verilog or native, and not at cl" in cli.fails(f"{run} --level cl")
+    assert "runs at --level rtl, backend verilog or native, and not at cl" in cli.fails(f"{run} --level cl")
     cli.passes(f"{run} --level fl")
     assert "no design; give one of the catalogue" in cli.fails(f"run {operands}")
     cli.shows(f"check {DATA}/bn_small.txt --accelerator {START_DONE}", "failed 0")
@@ -330,16 +330,16 @@ def point_of(manifest, stage="native", **how):
 
 
 def test_points_of_a_sweep(tmp_path):
-    """The ledger marks a foreign core with the rows that it fails, and its files identify it."""
+    """The store marks a foreign core with the rows that it fails, and its files identify it."""
     point = point_of(START_DONE)
     assert str(point) == "tiny-start-done, 16 bits, encrypt, native"
     assert point.command[:4] == ["modexlab", "run", "--accelerator", str(START_DONE)]
     assert Point.from_json(point.as_json()) == point
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    store = Store(tmp_path / "store.jsonl")
     for flaw in (0, 1):
         measured = point.at(settings=(("FLAW", flaw),))
-        ledger.record(measured, measure(measured))
-    sound, flawed = ledger.rows(metric="cycles", subject="tiny-start-done")
+        store.record(measured, measure(measured))
+    sound, flawed = store.rows(metric="cycles", subject="tiny-start-done")
     assert sound.comparable and sound.value == flawed.value and not sound.stale
     assert "fails 5 of its tests: zero divisor" in flawed.marks[0]
     # other files have another key; a copy in another folder has the same key

@@ -70,9 +70,9 @@ def swapped(monkeypatch):
     return entry
 
 
-def check(interface, level, stage):
+def check(interface, level, backend):
     """Check all rows; return the cycles of each."""
-    with MONT.at(8).session(level=level, stage=stage, interface=interface) as machine:
+    with MONT.at(8).session(level=level, backend=backend, interface=interface) as machine:
         answers = machine.run(list(ROWS.values()))
     expected = [ModExpRow(name, *row).golden(MONT, 8) for name, row in ROWS.items()]
     assert [(answer.status, answer.result) for answer in answers] == expected

@@ -88,7 +88,7 @@ def test_commands_print_the_name(cli):
 
 def test_reference_results_have_the_names():
     """Each recorded point is read as the point that was recorded."""
-    for line in (ROOT / "eval" / "results" / "baseline.jsonl").read_text().splitlines():
+    for line in (ROOT / "eval" / "results" / "reference.jsonl").read_text().splitlines():
         recorded = json.loads(line)["point"]
         point = Point.from_json(recorded)
         assert (point.subject, dict(point.settings)) == (recorded["subject"], recorded["settings"])

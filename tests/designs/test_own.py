@@ -136,8 +136,8 @@ def test_examples_at_all_levels(name):
 def test_state_between_requests():
     """The CRC of "123456789" is the check value of CRC catalogues; a new run starts with a new state."""
     crc = modexlab.accelerator(EXAMPLES / "crc").at(32)
-    for level, stage in (("fl", None), ("cl", None), ("rtl", "python")):
-        with crc.session(level=level, stage=stage) as session:
+    for level, backend in (("fl", None), ("cl", None), ("rtl", "python")):
+        with crc.session(level=level, backend=backend) as session:
             message, letter = session.operate([crc.workloads()["message"], [(0, 0x61)]])
             assert message.responses[-1] == (0xCBF43926,)
             assert letter.responses == [(zlib.crc32(b"a"),)]
@@ -191,8 +191,8 @@ def test_mistakes(tmp_path, file, old, new, message):
 
 
 COMMANDS = (
-    "run --stage python",
-    "check --stage python",
+    "run --backend python",
+    "check --backend python",
     "proc gcd.c",
     "verilog",
     "verilog --package -o package",
@@ -225,10 +225,10 @@ def test_an_edited_folder_is_loaded_again(tmp_path):
 def test_a_model_and_its_function(tmp_path):
     """`fl` is the first response of a model; for hardware with state but no model, the error has a hint."""
 
-    def check(stage, old, new):
-        folder = shutil.copytree(EXAMPLES / "crc", tmp_path / stage)
+    def check(backend, old, new):
+        folder = shutil.copytree(EXAMPLES / "crc", tmp_path / backend)
         design = modexlab.accelerator(replaced(folder, "accelerator.py", old, new))
-        modexlab.check_levels(design.at(32), [stage])
+        modexlab.check_levels(design.at(32), [backend])
 
     with refused(r"row 'a byte without a first one': fl returns crc = 165, and a new model\(\)"):
         check("cl", "return zlib.crc32(bytes([data]))", "return data")
@@ -333,7 +333,7 @@ def test_new_and_check(cli, tmp_path, monkeypatch):
     cli.passes(new)
     assert sum(1 for file in Path("gcd").glob("*.py") for _ in file.open()) <= 110
     assert "exists and is not empty" in cli.fails(new)
-    check = "check --accelerator gcd --stage python"
+    check = "check --accelerator gcd --backend python"
     assert len(cli.reports(check, ok=True)["runs"]) == 2 * len(levels.STALLS)
     replaced(Path("gcd"), "accelerator.py", "total = a + b", "total = a - b")
     cli.shows(
@@ -362,7 +362,7 @@ test_wrong_fields = refusals(
 )
 
 
-@parametrize("level", ["fl", "cl", "rtl --stage python"])
+@parametrize("level", ["fl", "cl", "rtl --backend python"])
 def test_run(cli, level):
     command = f"run --accelerator {GCD} --field a=12 --field b=18 --level"
     cycles = None if level == "fl" else cli.json(f"{command} formula")["cycles"]

@@ -11,8 +11,10 @@ from modexlab.eval.assurance.attacks.leakage import assess, compared_fields
 from modexlab.eval.assurance.attacks.welch import FIXED, RANDOM
 from modexlab.eval.assurance.proof.registry import checks, prove
 from modexlab.eval.errors import NoMeasurement
+from modexlab.eval.lab.store.snapshot import Snapshot
 from modexlab.eval.lab.verdicts import Subject
 from modexlab.eval.report import proofs
+from modexlab.eval.report.sections import Content
 from modexlab.flow.prove.report import PROVED, REFUTED
 from modexlab.rtl.sim.campaigns.faults import Effect
 
@@ -48,8 +50,8 @@ def edit_copies(tmp_path):
 # ---- proofs
 
 
-def test_prove(cli, ledger):
-    """Ledger and report have the verdicts; the latency of gcd depends on its operands."""
+def test_prove(cli, store):
+    """Store and report have the verdicts; the latency of gcd depends on its operands."""
     result = cli.finds(f"prove --accelerator {GCD} --check protocol time axi4lite --json")
     found = {check["check"]: check for check in result.json()}
     verdicts = {name: check["verdict"] for name, check in found.items()}
@@ -57,9 +59,9 @@ def test_prove(cli, ledger):
     gcd = modexlab.accelerator(GCD).at(8)
     for request in found["time"]["counterexample"]:
         assert gcd.cycles(request["a"], request["b"]) == request["cycles"]
-    verdicts = {verdict.name: verdict for verdict in ledger.verdicts()}
-    (line,) = proofs.table(proofs.measured(ledger, ["gcd"])).lines
-    assert not proofs.measured(ledger, ["mont"])
+    verdicts = {verdict.name: verdict for verdict in store.verdicts()}
+    (line,) = proofs.table(Content(Snapshot(store), ["gcd"]).proven).lines
+    assert not Content(Snapshot(store), ["mont"]).proven
     assert verdicts["time"].by_nature and not any(verdict.stale for verdict in verdicts.values())
     assert line.cells[0].text == "gcd"
     assert "within 260 cycles" in found["protocol"]["how"]  # gcd(1, 255)

@@ -1,7 +1,8 @@
 """Leaks in time that need a special public value, secret or stored state; attack and proof agree."""
 
 import modexlab
-from modexlab.eval.assurance.attacks.leakage import assess, compared, compared_fields
+from modexlab.eval.assurance.attacks.leakage import assess, compared_fields
+from modexlab.eval.assurance.attacks.rsa_leakage import compared
 from modexlab.eval.assurance.proof.registry import checks, prove
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.own_template import files
@@ -88,7 +89,7 @@ def test_leaks_are_found_with_every_seed(tmp_path, name):
     one, other = found.time_leak.requests
     assert [mode for mode, _ in one] == [mode for mode, _ in other] and one != other
     assert len(one) <= 10
-    with machine.session(stage="python") as session:
+    with machine.session(backend="python") as session:
         first, second = (session.operate([requests])[0].cycles for requests in (one, other))
     assert abs(first - second) == 1
 

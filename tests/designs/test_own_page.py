@@ -28,14 +28,14 @@ def each_of(commands):
 
 
 @each_of(EXAMPLE_COMMANDS)
-@pytest.mark.usefixtures("ledger")
+@pytest.mark.usefixtures("store")
 def test_command_of_an_example(cli, monkeypatch, command):
     monkeypatch.chdir(ROOT)
     cli.of_page(command)
 
 
 @pytest.fixture
-def page(cli, ledger, tmp_path, monkeypatch):
+def page(cli, store, tmp_path, monkeypatch):
     """A command line in a folder with the files of the page."""
     monkeypatch.chdir(tmp_path)
     cli.passes(NEW)

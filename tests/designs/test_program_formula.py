@@ -69,7 +69,7 @@ def test_a_chain_without_squares_in_hardware(verify, blind):
     """R^2 of this machine is made by doublings alone, and stored before any product."""
     machine = find("heap").at(16, schedule="fixed-window", doublings_per_cycle=5, verify=verify, blind=blind)
     assert machine.programmed.recipe.scaled.chain.squares == 0
-    with machine.session(stage="python") as session:
+    with machine.session(backend="python") as session:
         (answer,) = session.run_with_keys([(77, machine.key)])
     key = machine.key
     keyed = machine.with_key(key, machine.draw)

@@ -68,7 +68,7 @@ def test_old_points_mean_the_hardware_that_was_measured():
     assert "--set verify=false" in shlex.join(point.command) and point.unchecked
     assert Point.from_json(point.as_json()) == point
     assert not Point("heap", 64, {"crt": True}).unchecked and not Point("heap", 64).unchecked
-    lines = [json.loads(line) for line in (ROOT / "eval/results/baseline.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (ROOT / "eval/results/reference.jsonl").read_text().splitlines()]
     keyed = [line for line in lines if {"crt", "blind"} & line["point"]["settings"].keys()]
     assert len(keyed) >= 7
     for line in keyed:
@@ -122,7 +122,7 @@ def test_a_sweep_and_a_system(cli, tmp_path, more, checked):
     )
     (point,) = Space.load(str(space)).points()
     assert point.machine.promises.checked == checked and point.unchecked != checked
-    out = cli.passes("sweep", str(space), "--ledger", f"{tmp_path}/ledger.sqlite", "--jobs", "1").out
+    out = cli.passes("sweep", str(space), "--store", f"{tmp_path}/store.jsonl", "--jobs", "1").out
     assert ("1 of them have CRT or blinding and no result check" in out) == (not checked)
     interface = Point("procxcel-heap", 32, dict(point.settings), workload="decrypt")
     assert interface.machine is point.machine
@@ -142,5 +142,6 @@ def test_options_of_a_private_operation_are_refused_without_a_program(cli):
         "verilog --package tiny --verify -o x",
     ):
         assert "no program, which --crt, --blind or --verify needs" in cli.fails(command)
-    for command in ("verilog proc --crt", "verilog pkcs1-pad --blind", "asic proc-naive --verify --to rtl"):
+    for command in ("verilog pkcs1-pad --blind", "asic proc-naive --verify --to rtl"):
         assert "drop it" in cli.fails(command)
+    assert "name one with --xcel DESIGN" in cli.fails("verilog proc --crt")

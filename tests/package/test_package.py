@@ -16,9 +16,7 @@ import pytest
 from modexlab.eval.designs.catalogue import entry, find
 from modexlab.eval.designs.interfaces import AXI4LITE, INTERFACES
 from modexlab.eval.designs.own_template import files
-from modexlab.eval.designs.verilog_header import port_lines
 from modexlab.eval.exchange.package.block_diagram import Netlist
-from modexlab.eval.exchange.package.datasheet import port
 from modexlab.eval.exchange.package.package import Package, version
 from modexlab.eval.exchange.package.timing import wave
 from modexlab.eval.folders import write_folder
@@ -31,6 +29,7 @@ from pymtl3.stdlib.basic_rtl import Reg
 from tests.harness import finished, later, module_fixture, one_now, parametrize, refused, regress
 from tests.paths import ROOT
 from tests.tables.keyed import EIGHT, FOUR
+from tests.verilog_ports import port_lines, port_row
 
 TOP = "mont_16_axi4lite"
 DIFFERENT = (
@@ -380,7 +379,7 @@ def test_settings_make_another_core():
 
 def test_a_version_is_a_contract(small):
     """A change of ports, registers or cycles needs a new version, with an entry in CHANGES.md."""
-    facts = sorted(map(port, port_lines((small / "rtl" / f"{TOP}.sv").read_text(), TOP)))
+    facts = sorted(map(port_row, port_lines((small / "rtl" / f"{TOP}.sv").read_text(), TOP)))
     for name, nbits, interface in (
         ("mont", 16, "axi4lite"),
         ("mont-ct", 32, "xcel"),
@@ -421,6 +420,7 @@ def test_constraints_are_read(small, tmp_path):
 
 CASES = [
     ("mont", 16, "axi4lite", {}),
+    ("tiny", 16, "axi4lite", {}),
     ("mont-ct", 64, "stream", {}),
     ("systolic-002", 48, "xcel", {}),
     ("serial-003", 40, "axi4lite", {}),

@@ -121,7 +121,7 @@ def parameter_table():
     """The table of Proc's parameters."""
     rows = []
     for mul_latency, div_bits in zip(MUL_LATENCIES, DIV_BITS, strict=True):
-        sim = simulation(mul_latency, div_bits, stage="python")
+        sim = simulation(mul_latency, div_bits, backend="python")
         product, quotient = cost(sim, CASES["mul", PRODUCT]), cost(sim, CASES["div", QUOTIENT])
         rows.append((mul_latency, product.cycles, div_bits, quotient.cycles))
     return markdown(("`mul_latency`", "cycles of a product", "`div_bits`", "cycles of a quotient"), rows)

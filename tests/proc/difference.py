@@ -1,4 +1,4 @@
-"""First difference between two runs of a program: at the functional level and in RTL, or at two stages."""
+"""First difference between two runs of a program: at FL and in RTL, or with two backends."""
 
 import itertools
 

@@ -77,7 +77,7 @@ class HidesHalt(Component):
 
 
 @cache
-def simulation(mul_latency=1, div_bits=2, xcel=NullXcel, stage="native", power_up_seed=None):
+def simulation(mul_latency=1, div_bits=2, xcel=NullXcel, backend="native", power_up_seed=None):
     """A simulation of a processor, shared by all tests of a process."""
     component = ProcXcel(partial(Proc, mul_latency, div_bits), xcel)
-    return simulate_proc(component, stage, power_up_seed=power_up_seed)
+    return simulate_proc(component, backend, power_up_seed=power_up_seed)

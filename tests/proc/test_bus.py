@@ -26,7 +26,7 @@ from modexlab.proc.software.memory import BUS_BASE, BUS_NBITS, REGIONS
 from modexlab.proc.software.seeded_keys import seeded_key
 from modexlab.rtl.sim import translate
 
-from tests.harness import RTL_STAGES, examples, expect, later, one_now, parametrize, regress, untraced
+from tests.harness import RTL_BACKENDS, examples, expect, later, one_now, parametrize, regress, untraced
 from tests.proc.assembler import NUMBER, Assembler, code, word
 from tests.proc.bus_examples import COUNT, LOWER, TIMER, TimerBus, mk_system
 from tests.proc.programs import RandomProgram, check
@@ -69,14 +69,14 @@ START = f"li gp, {BUS_BASE}; la t0, handler; csrrw zero, mtvec, t0; li t0, {EXTE
 
 
 @cache
-def simulation(stage="native", stalls=False):
+def simulation(backend="native", stalls=False):
     """The simulation of the system, shared by all tests."""
-    return simulate_proc(mk_system(stalls), stage)
+    return simulate_proc(mk_system(stalls), backend)
 
 
-def on_rtl(what, stage="native", stalls=False, **options):
+def on_rtl(what, backend="native", stalls=False, **options):
     """The outcome of the hardware."""
-    return simulation(stage, stalls).run(what, max_cycles=MAX_CYCLES, record=True, **options)
+    return simulation(backend, stalls).run(what, max_cycles=MAX_CYCLES, record=True, **options)
 
 
 def program(source, name="program"):
@@ -141,17 +141,17 @@ REFUSALS = """
 """
 
 
-@parametrize("stage", one_now(RTL_STAGES, "native"))
-def test_accesses(stage):
+@parametrize("backend", one_now(RTL_BACKENDS, "native"))
+def test_accesses(backend):
     """Words, half words and bytes are accessed once and in order, together with memory; a refused access
     traps, and no later instruction has an effect.
     """
     for name, source in (("accesses", ACCESSES), ("refusals", REFUSALS)):
         what = program(source, name)
         expected = on_iss(what)
-        for stalls in (False, True) if stage != "verilog" else (True,):
-            for timing in MEMORIES if stage == "native" else MEMORIES[:1]:
-                check(expected, on_rtl(what, stage, stalls, timing=timing), f"{name}, {stage}, {timing}")
+        for stalls in (False, True) if backend != "verilog" else (True,):
+            for timing in MEMORIES if backend == "native" else MEMORIES[:1]:
+                check(expected, on_rtl(what, backend, stalls, timing=timing), f"{name}, {backend}, {timing}")
         assert on_iss(what, record=False).output == expected.output
 
 
@@ -191,8 +191,8 @@ poll:
 """
 
 
-@parametrize("stage", one_now(["native", "python"], "native"))
-def test_registers_behind_axi4lite(stage):
+@parametrize("backend", one_now(["native", "python"], "native"))
+def test_registers_behind_axi4lite(backend):
     """Loads and stores over AXI4-Lite: answers and refusals are those of the functional model of the
     registers.
     """
@@ -201,7 +201,7 @@ def test_registers_behind_axi4lite(stage):
     expected = ISS(what, xcel.fl(), bus=xcel.bus()).run(10_000)
     assert expected.output[-2:] == [pow(4, 3, 5), 2]
     assert expected.output[:-2:2] == [LOAD, STORE, LOAD, LOAD, LOAD, STORE, STORE]
-    with simulate_proc(xcel.system(), stage) as sim:
+    with simulate_proc(xcel.system(), backend) as sim:
         for timing in MEMORIES:
             found = sim.run(what, timing=timing, max_cycles=MAX_CYCLES)
             assert (found.output, found.reason) == (expected.output, "exit"), timing
@@ -243,11 +243,11 @@ def plain(commits):
     ]
 
 
-def run(what, time, timing, stalls, stage="native"):
+def run(what, time, timing, stalls, backend="native"):
     """A run with the interrupt at this time, compared with the functional level."""
     words = (time, *MANAGER)
-    found = on_rtl(what, stage, stalls, manager=words, timing=timing)
-    where = f"{what.name}, interrupt after {time}, {timing}, stalls {stalls}, stage {stage}"
+    found = on_rtl(what, backend, stalls, manager=words, timing=timing)
+    where = f"{what.name}, interrupt after {time}, {timing}, stalls {stalls}, backend {backend}"
     assert found.reason == "exit", where
     check_interrupts(what, found, where, words)
     return found
@@ -270,12 +270,12 @@ def test_interrupt_at_every_cycle(timing, stalls):
     assert 0.7 * alone.cycles < count < alone.cycles
 
 
-@parametrize("stage", one_now(["python", "verilog"], "python"))
-def test_interrupt_at_other_stages(stage):
-    """Other stages agree with native in every cycle."""
+@parametrize("backend", one_now(["python", "verilog"], "python"))
+def test_interrupt_at_other_stages(backend):
+    """Other backends agree with native in every cycle."""
     what = program(MIX, "mix")
     for time in (20, 77):
-        found, native = (run(what, time, MEMORIES[0], True, name) for name in (stage, "native"))
+        found, native = (run(what, time, MEMORIES[0], True, name) for name in (backend, "native"))
         expect(found, cycles=native.cycles, where=native.where, commits=native.commits)
 
 

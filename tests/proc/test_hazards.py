@@ -36,7 +36,7 @@ FAST, SLOW_UNITS, SLOW_XCEL = (1, 2, NullXcel), (3, 1, NullXcel), (2, 4, SlowXce
 
 
 def run(program, manager=(), timing=None, shape=FAST):
-    """A run at stage native."""
+    """A run with backend native."""
     return simulation(*shape).run(program, manager=manager, timing=timing, max_cycles=MAX_CYCLES, record=True)
 
 

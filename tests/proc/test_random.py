@@ -1,5 +1,5 @@
 """Random programs on the pipeline, compared commit by commit with the instruction-set simulator: with all
-kinds of memories, other multipliers and dividers, and at every stage.
+kinds of memories, other multipliers and dividers, and with every backend.
 """
 
 import random
@@ -42,7 +42,7 @@ def compare(sim, drawn, how):
     """Run one program with this memory and compare; the outcome."""
     program = drawn.program()
     found = sim.run(program, manager=drawn.manager, timing=how, max_cycles=MAX_CYCLES, record=True)
-    check(golden(program, drawn.manager), found, f"{drawn.name}, {how}, stage {found.stage}")
+    check(golden(program, drawn.manager), found, f"{drawn.name}, {how}, backend {found.backend}")
     return found
 
 
@@ -56,14 +56,14 @@ def test_power_up(seed):
 
 
 @untraced
-@parametrize("stage", one_now(["python", "verilog"], "verilog"))
-def test_other_stages(stage):
-    """A few programs of about 200 instructions; the cycles equal those of stage native."""
+@parametrize("backend", one_now(["python", "verilog"], "verilog"))
+def test_other_backends(backend):
+    """A few programs of about 200 instructions; the cycles equal those of backend native."""
     for seed in range(examples(7)):
         # including the set-up of the registers and excluding skipped instructions
         drawn = partial(RandomProgram, 10_000_000 + seed, 140)
-        # memories of one cycle at stage python, where cycles are slow to simulate
-        how = MemoryTiming(stall=0.2 * (seed % 2)) if stage == "python" else timing(seed)
-        outcome, twin = (compare(simulation(stage=name), drawn(), how) for name in (stage, "native"))
+        # memories of one cycle with backend python, where cycles are slow to simulate
+        how = MemoryTiming(stall=0.2 * (seed % 2)) if backend == "python" else timing(seed)
+        outcome, twin = (compare(simulation(backend=name), drawn(), how) for name in (backend, "native"))
         assert outcome.instructions >= 150
         expect(twin, cycles=outcome.cycles, where=outcome.where, window=outcome.window)

@@ -237,7 +237,7 @@ def test_add_an_instruction(tmp_path):
     """Zba, by the guide: the named tests fail after the first step, and none fails at the end."""
     copy = Copy(tmp_path)
     write_programs(tmp_path)
-    program = ("-m", "modexlab.eval.cli.main", "proc", "element.c", "--json", "--stage", "python")
+    program = ("-m", "modexlab.eval.cli.main", "proc", "element.c", "--json", "--backend", "python")
     refused = copy.python(*program)
     assert refused.returncode == 2 and "illegal instruction" in refused.stderr, refused
 

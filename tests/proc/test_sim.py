@@ -1,4 +1,4 @@
-"""The testbench of the processor: equal outcomes at all stages and at the functional level, and its own
+"""The testbench of the processor: equal outcomes with all backends and at the functional level, and its own
 rules.
 """
 
@@ -24,7 +24,7 @@ from modexlab.rtl.sim.nativemodel import ModuleText
 from modexlab.rtl.sim.protocol import BrokenPromise
 from modexlab.rtl.units.multiplier import Multiplier
 
-from tests.harness import RTL_STAGES, expect, module_fixture, one_now, parametrize, refused, regress
+from tests.harness import RTL_BACKENDS, expect, module_fixture, one_now, parametrize, refused, regress
 from tests.proc.assembler import code, of_words
 from tests.proc.difference import first_difference
 from tests.proc.sim_examples import (
@@ -91,12 +91,12 @@ def python():
 
 
 def anywhere(outcome):
-    """The outcome without the stage, the only field in which stages may differ."""
-    return replace(outcome, stage=None)
+    """The outcome without the backend, the only field in which backends may differ."""
+    return replace(outcome, backend=None)
 
 
 @parametrize("timings", one_now((TIMINGS[::4], TIMINGS), TIMINGS[::4]), ids=("two", "all"))
-def test_stages_agree(native, python, timings):
+def test_backends_agree(native, python, timings):
     program = everything()
     expected = ISS(program, xcel=NullXcelFL(), manager=WORDS).run(record=True)
     assert expected.reason == "exit"
@@ -108,7 +108,7 @@ def test_stages_agree(native, python, timings):
                 sim.run(program, manager=WORDS, timing=timing, record=True)
                 for sim in (python, verilog, native)
             ]
-            assert [outcome.stage for outcome in outcomes] == list(RTL_STAGES)
+            assert [outcome.backend for outcome in outcomes] == list(RTL_BACKENDS)
             first, *others = map(anywhere, outcomes)
             assert first_difference(expected, first) is None
             assert others == [first, first]
@@ -138,11 +138,11 @@ def test_runs_are_independent(native):
             assert sim.run(program) == first
 
 
-@parametrize("stage", RTL_STAGES)
-def test_memory_cycle_by_cycle(stage):
+@parametrize("backend", RTL_BACKENDS)
+def test_memory_cycle_by_cycle(backend):
     nop = 0x13
     words = of_words([nop] * 10 + [0])
-    with simulate_proc(Walker(), stage) as sim:
+    with simulate_proc(Walker(), backend) as sim:
         # word i is requested in cycle i and answered `latency` cycles later
         for latency in (1, 2, 7):
             outcome = sim.run(words, timing=MemoryTiming(latency=latency), record=True)
@@ -184,21 +184,21 @@ def test_stalls_and_extra_cycles_are_as_likely_as_they_say():
         assert sim.run(words, timing=MemoryTiming(extra=50)).cycles == count + 2 + 50
 
 
-@parametrize("stage", one_now(RTL_STAGES, "python", "native"))
-def test_broken_promises(stage):
+@parametrize("backend", one_now(RTL_BACKENDS, "python", "native"))
+def test_broken_promises(backend):
     program = of_words([0x13])
     timing = MemoryTiming(stall=0.9)
-    with simulate_proc(Liar(), stage) as sim:
+    with simulate_proc(Liar(), backend) as sim:
         for lie, message in (
-            (WITHDRAWS_IMEM, "imem_req message 0 at stage .*: val fell"),
-            (CHANGES_DMEM, "dmem_req message 0 at stage .*: the message changed"),
-            (CHANGES_MANAGER, "proc2mngr message 0 at stage .*: the message changed"),
+            (WITHDRAWS_IMEM, "imem_req message 0 with backend .*: val fell"),
+            (CHANGES_DMEM, "dmem_req message 0 with backend .*: the message changed"),
+            (CHANGES_MANAGER, "proc2mngr message 0 with backend .*: the message changed"),
         ):
             with pytest.raises(BrokenPromise, match=f"{message} in cycle 1, before rdy took it"):
                 sim.run(program, core_id=lie, timing=timing)
         for lie, port, addr in ((MISALIGNED_IMEM, "imem", "0x202"), (MISALIGNED_DMEM, "dmem", "0x201")):
             with pytest.raises(
-                MisalignedRequest, match=f"{port}_req at stage {stage} asks for address {addr} in"
+                MisalignedRequest, match=f"{port}_req with backend {backend} asks for address {addr} in"
             ):
                 sim.run(program, core_id=lie, timing=timing)
         with pytest.raises(UnknownBubble, match=r"50 bubbles have the code 12; the last one .* is 10"):
@@ -268,18 +268,18 @@ def test_a_trap_loop_ends_at_once(native, python):
         )
 
 
-@parametrize("stage", RTL_STAGES)
-def test_a_hang(stage, monkeypatch):
+@parametrize("backend", RTL_BACKENDS)
+def test_a_hang(backend, monkeypatch):
     """The run ends if nothing retires for too long; cycles of a slow memory do not count."""
     monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 30)
     program = of_words([0x13, 0])
-    with simulate_proc(Liar(), stage) as sim:
+    with simulate_proc(Liar(), backend) as sim:
         for limit in (None, 1000):
             outcome = sim.run(program, max_cycles=limit)
             expect(outcome, reason="limit", cycles=40, stuck=Stuck(HANG, 40))
             assert outcome.explain(program) == "nothing has retired for 40 cycles since reset"
         assert sim.run(program, max_cycles=39).stuck is None
-    with simulate_proc(Walker(), stage) as sim:
+    with simulate_proc(Walker(), backend) as sim:
         assert sim.run(program, timing=MemoryTiming(latency=100)).reason == "exit"
 
 
@@ -288,8 +288,8 @@ def test_an_accelerator_may_take_its_time(monkeypatch):
     program = program_of("csrrs t0, xr0, zero; ecall")
     monkeypatch.setattr("modexlab.proc.sim.base.HANG_CYCLES", 100)
     for module in ("pybench", "native"):
-        monkeypatch.setattr(f"modexlab.proc.sim.{module}.hang_cycles", lambda stage: 1000)
-    sims = [simulate_proc(ProcXcel(Proc, SilentXcel), stage) for stage in ("python", "native")]
+        monkeypatch.setattr(f"modexlab.proc.sim.{module}.hang_cycles", lambda backend: 1000)
+    sims = [simulate_proc(ProcXcel(Proc, SilentXcel), backend) for backend in ("python", "native")]
     for limit, waited in ((None, 1000), (100_000, 1000), (500, None)):
         outcomes = [sim.run(program, max_cycles=limit) for sim in sims]
         assert anywhere(outcomes[0]) == anywhere(outcomes[1])
@@ -309,10 +309,10 @@ def test_verilog_text_in_place_of_a_component(native):
         assert sim.run(program, manager=WORDS) == native.run(program, manager=WORDS)
 
 
-@parametrize("stage", one_now(RTL_STAGES, "python", "native"))
-def test_waveforms(stage, tmp_path):
+@parametrize("backend", one_now(RTL_BACKENDS, "python", "native"))
+def test_waveforms(backend, tmp_path):
     path = tmp_path / "waves.vcd"
-    with simulate_proc(Walker(), stage, vcd=path) as sim:
+    with simulate_proc(Walker(), backend, vcd=path) as sim:
         sim.run(of_words([0x13, 0x00A00513, 0]))
     text = path.read_text()
     assert text.count("$enddefinitions") == 1
@@ -320,17 +320,19 @@ def test_waveforms(stage, tmp_path):
     assert {0x200, 0x00A00513} <= {int(bits, 2) for bits in re.findall(r"^b([01]+) ", text, re.MULTILINE)}
 
 
-def traced(program, stage):
+def traced(program, backend):
     """The lines of a traced run, one for each cycle."""
     lines = []
-    cycles = simulate_proc(mk_proc_xcel(), stage, trace=lambda *line: lines.append(line)).run(program).cycles
+    cycles = (
+        simulate_proc(mk_proc_xcel(), backend, trace=lambda *line: lines.append(line)).run(program).cycles
+    )
     assert [cycle for cycle, _ in lines] == [*range(cycles)]
     return [text for _, text in lines]
 
 
 def test_traces():
     program = program_of("la a0, 3; ecall")
-    # the component's own line at stage python, retiring instructions at stage verilog
+    # the component's own line with backend python, retiring instructions with backend verilog
     assert traced(program, "python")[-1].split("|")[0].strip().endswith("!ecall")
     assert traced(program, "verilog")[-4:] == [
         "(start)",
@@ -343,7 +345,7 @@ def test_traces():
     text = "\n".join(traced(far, "python"))
     assert " bne zero, gp, 0x80000140 " in text
     assert " bgeu zero, zero, 0x800000… " in text
-    with refused("stage native has no line trace"):
+    with refused("backend native has no line trace"):
         simulate_proc(mk_proc_xcel(), trace=print)
 
 
@@ -409,7 +411,7 @@ def test_bad_input(native):
     ):
         with refused(message):
             MemoryTiming(**keywords)
-    with refused("unknown stage 'nativ': did you mean 'native'"):
+    with refused("unknown backend 'nativ': did you mean 'native'"):
         simulate_proc(mk_proc_xcel(), "nativ")
     with refused("Multiplier is not a processor: it needs a stream `imem_req` of MemReq"):
         simulate_proc(Multiplier(8))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import ANY, Mock, call
 
+import rsa
 from hypothesis import given
 from hypothesis import strategies as st
 from modexlab.fl.axi4lite import Axi4LiteFL
@@ -318,6 +319,19 @@ def test_seeded_keys():
     for nbits in (16, 18, 32, 128, 512):
         key = seeded_key(nbits)
         assert key.nbits == nbits and key.decrypt(key.encrypt(42)) == 42
+
+
+@parametrize("nbits, seed", seeded_keys.PLACES)
+def test_places_are_those_of_primes(nbits, seed):
+    key = seeded_key(nbits, seed)
+    assert key.nbits == nbits and all(map(rsa.prime.is_prime, (key.p, key.q)))
+
+
+@regress
+@parametrize("nbits, seed", seeded_keys.PLACES)
+def test_the_search_finds_the_same_primes(nbits, seed):
+    key = seeded_key(nbits, seed)
+    assert seeded_keys.searched(nbits, seed, key.e) == (key.p, key.q)
 
 
 def test_primes_of_a_long_key_are_kept(monkeypatch, tmp_path):

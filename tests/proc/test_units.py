@@ -237,16 +237,16 @@ STALL = Stall(seed=9, source=0.3, sink=0.4)
 
 
 @EACH_UNIT
-@parametrize("stage", ["python", "native"])
-def test_muldiv_rows(stage, kind, parameter):
+@parametrize("backend", ["python", "native"])
+def test_muldiv_rows(backend, kind, parameter):
     """Corner rows, all functions: a single request takes `latency` cycles, and with delays and stalls the
     results are the same.
     """
     component, latency = unit(kind, parameter)
-    corners = CORNERS if stage == "native" else CORNERS[::3]
+    corners = CORNERS if backend == "native" else CORNERS[::3]
     rows = list(itertools.product(KINDS[kind], corners, corners))
     expected = list(itertools.starmap(result, rows))
-    with simulate(component, stage) as sim:
+    with simulate(component, backend) as sim:
         spaced = sim.run(rows, source_delays=[latency + 1] * len(rows))
         assert spaced.responses == expected
         assert set(spaced.latencies) == {latency}
@@ -259,7 +259,7 @@ def test_muldiv_rows(stage, kind, parameter):
             f"{side}_delays": [draw.choice([0, 0, 1, 2, 40]) for _ in rows] for side in ("source", "sink")
         }
         assert sim.run(rows[::2], stall=STALL).responses == expected[::2]
-        if stage == "native":
+        if backend == "native":
             assert sim.run(rows, **delays).responses == expected
 
 

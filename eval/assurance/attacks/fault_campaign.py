@@ -4,7 +4,7 @@ A campaign injects a fault into every flip-flop in every cycle if that is feasib
 net_campaign.py injects into nets of the netlist. The faults are spread over operations with random requests,
 some from reset and some from the state that earlier operations leave. An operation that has not responded
 after three times its normal cycles counts as hung. A response with an error status and without a wrong result
-is a detected fault; any other response that differs from that of `fl` is a wrong result. A ledger stores the
+is a detected fault; any other response that differs from that of `fl` is a wrong result. A store keeps the
 outcomes part by part, so an interrupted campaign can resume.
 """
 
@@ -28,9 +28,9 @@ from ....rtl.sim.translation.translated import Digests
 from ...designs.runnable import Runnable
 from ...errors import NoMeasurement
 from ...lab import keys
-from ...lab.campaign import Campaign, Cost, Results, Task
-from ...lab.ledger.ledger import Ledger
-from ...lab.schedulers import Here, Report
+from ...lab.executors import Here, Report
+from ...lab.runner import Cost, Results, Runner, Task
+from ...lab.store.store import Store
 from ...progress import Progress
 from . import bellcore
 from .bellcore import Factored
@@ -77,7 +77,7 @@ class FaultCampaign:
     factored: list[Factored] = field(default_factory=list)
     seconds: float = 0.0  # CPU time of all outcomes, earlier runs included
     exhaustive: bool = False
-    reused: int = 0  # faults whose outcomes the ledger had
+    reused: int = 0  # faults whose outcomes the store had
 
     def __post_init__(self) -> None:
         if self.count < 1:
@@ -124,7 +124,7 @@ class FaultCampaign:
 
     few: ClassVar[int] = MOST_EXHAUSTIVE
     samples: ClassVar[int] = SAMPLES
-    stage: ClassVar[str] = "native"
+    backend: ClassVar[str] = "native"
 
     @property
     def nbits(self) -> int:
@@ -161,13 +161,13 @@ class FaultCampaign:
         faults: Sequence[Any],
         progress: Progress | Report = lambda *_: None,
         enough: "Callable[[FaultCampaign], bool] | None" = None,
-        ledger: Ledger | None = None,
+        store: Store | None = None,
     ) -> None:
-        """Inject the faults; `enough` may end the run early. A ledger stores each finished part."""
+        """Inject the faults; `enough` may end the run early. A store keeps each finished part."""
         size = self.size_of_part if enough is None else LEAST_OF_PART
         size = max(self.count, size - size % self.count)
         parts = [Part(self, faults[at : at + size]) for at in range(0, len(faults), size)]
-        running = Campaign(Here(), progress, Results(ledger))
+        running = Runner(Here(), progress, Results(store))
         for outcome in running.results(parts):
             seconds, effects = outcome.result
             came = [
@@ -273,7 +273,7 @@ class FaultCampaign:
     def as_json(self) -> dict[str, Any]:
         """The campaign as JSON, for scripts."""
         return {
-            "stage": self.stage,
+            "backend": self.backend,
             "seed": self.seed,
             "operations": self.count,
             "operations_after_others": sum(bool(operation.before) for operation in self.operations),
@@ -307,7 +307,7 @@ class Part(Task):
         made_of = [
             [of.hardware, machine.shape],
             [of.operations, HANGS * of.cycles, [of.named(fault) for fault in self.faults]],
-            [of.stage, sorted(keys.tools_of(of.stage).items()), *of._made_by()],
+            [of.backend, sorted(keys.tools_of(of.backend).items()), *of._made_by()],
         ]
         return cache.key(json.dumps(made_of, default=str))
 

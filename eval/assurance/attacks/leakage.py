@@ -15,7 +15,7 @@ its random numbers may change the cycles, and the distributions of both classes 
 Cycles in which a secret necessarily appears unmasked are not judged: those that load operands; in a program
 that blinds, the microinstructions that apply the mask; computations with the public exponent; for messages,
 what follows the unmasking, since the result reveals the message; and clearing. Their t values are reported
-all the same, for each part of the program (fl/program/phases.py).
+all the same, for each part of the program (rsa_leakage.py).
 """
 
 import random
@@ -27,19 +27,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ....cl.timing import Dependence
 from ....fl.accelerator import Message
 from ....fl.errors import BadInput
-from ....fl.program.phases import Part, parts
 from ....rtl.sim.campaigns.leak import IGNORED, MEASURES, Campaign, Watched
-from ...designs.machine import Machine
-from ...designs.programmed import Programmed
 from ...designs.runnable import Runnable
 from ...errors import NoMeasurement
 from ...json_values import json_number
 from ...progress import after
 from .operands import FieldOperands, Operands
-from .rsa_operands import KEY, KeyOperands, RSAOperands
 from .timing import TimeLeak, Timing, TimingTest
 from .welch import CLASSES, FIXED, HALVES, RANDOM, THRESHOLD, Point, apart, kind_of, point_of
 
@@ -52,12 +47,7 @@ LEAST_TRACES = 40  # enough for some of each class in each half
 MOST_POINTS = 2_000_000  # registers times cycles; above this, registers are not distinguished
 NOTHING: Mapping[str, int] = MappingProxyType({})
 BATCH = 2000  # operations that are prepared at a time
-
-# parts that are not judged, by secret
-EXCUSED = {
-    "exponent": {Part.LOAD, Part.BLIND_MESSAGE, Part.BLIND_EXPONENT, Part.CHECK, Part.WIPE},
-    "message": {Part.LOAD, Part.BLIND_MESSAGE, Part.RESULT, Part.CHECK, Part.WIPE},
-}
+LOAD, COMPUTE = "loading the operands", "the computation"  # parts of an operation
 
 
 class Operation(NamedTuple):
@@ -81,16 +71,15 @@ class Comparison:
     promise: str  # whether the machine promises constant time, in a sentence
     operands: Operands
     cycles: Callable[[Message], int]  # of a request, at most
-    excused: Collection[Part] = (Part.LOAD,)  # the parts that are not judged
-    programmed: Programmed | None = None  # the program that the machine executes
+    parts: Sequence[str] = (LOAD, COMPUTE)  # of an operation, in the order in which they are listed
+    excused: Collection[str] = (LOAD,)  # the parts that are not judged
+    computation: str = COMPUTE  # the part after loading, if the machine executes no program
+    loading_cycles: int = 0  # before a request is accepted
+    # the part and the microinstruction of each cycle of a request, if the machine executes a program
+    executed: Callable[[Message], tuple[list[str], list[str]]] | None = None
     blinded: bool = False  # random numbers that the machine draws may change its cycles
     held_for_power: Mapping[str, Any] = field(default_factory=dict)  # public fields, in the power test alone
     also_held: bool = False  # a second power test holds all public fields
-
-    def named(self, part: Part) -> str:
-        """A part of an operation, in words."""
-        whole = part is Part.COMPUTE and not isinstance(self.machine, Machine)
-        return "the computation" if whole else part.value
 
     def power_tests(self) -> "list[Comparison]":
         """This comparison and, if public fields are drawn that may hide the secret, one that holds them."""
@@ -145,58 +134,6 @@ def compared_fields(machine: Runnable, seed: int = 1, public: Mapping[str, int] 
     )
 
 
-def compared(
-    machine: Machine,
-    secret: str = "exponent",
-    message: str = "random",
-    seed: int = 1,
-    public: Mapping[str, int] = NOTHING,
-) -> Comparison:
-    """Compare the private exponents or the messages of an RSA machine."""
-    by_exponent = secret == "exponent"
-    if not by_exponent and message != "random":
-        raise BadInput(
-            "--message fixed with --fixed message: both classes would be the same; drop one of them"
-        )
-    draw = random.Random(f"held {machine.nbits} {seed}")
-    operands: Operands
-    if machine.keyed:
-        operands = KeyOperands(machine, KEY if by_exponent else "base", draw)
-    else:
-        operands = RSAOperands(machine, "exp" if by_exponent else "base")
-    operands.hold(public)
-    if message == "fixed" and "base" not in operands.held:
-        operands.hold({"base": operands.usual(draw, operands.held)["base"]})
-
-    def cycles(request: Message) -> int:
-        """By formula, or by the operands if the machine decides word by word."""
-        if machine.keyed:
-            return machine.programmed.cycles(*request)
-        base, exp, mod, *_ = request
-        return machine.cycles(base, exp, mod)
-
-    recipe = machine.programmed.recipe if machine.keyed else None
-    promises, held_for_power = machine.promises, {}
-    if promises.constant_time and promises.time.modulus is Dependence.VALUE and "mod" in operands.drawn:
-        # it would shift the cycles of operations against each other
-        held_for_power = {"mod": operands.usual(draw, operands.held)["mod"]}
-    return Comparison(
-        machine,
-        seed,
-        secret,
-        message,
-        words=f"the {secret}",
-        title=f"a fixed {secret} against random ones",
-        promise=machine.promises.sentence,
-        operands=operands,
-        cycles=cycles,
-        excused=EXCUSED[secret],
-        programmed=machine.build.programmed,
-        blinded=recipe is not None and (recipe.blind_message or recipe.blind_exponent),
-        held_for_power=held_for_power,
-    )
-
-
 class Told(NamedTuple):
     """A register or a part of an operation, and its strongest cycle."""
 
@@ -231,7 +168,7 @@ class Assessment:
     timing: Timing | None  # the comparison of times; None if the machine blinds
     curve: list[Point]
     registers: dict[str, list[Point]]
-    part_of: list[Part]  # by cycle
+    part_of: list[str]  # by cycle
     word_of: list[str]  # by cycle; empty without a program, or if operations differ in length
     seconds: float  # CPU time
 
@@ -303,9 +240,9 @@ class Assessment:
     def parts(self) -> list[Told]:
         """The parts in the order of the program; the same part of two exponentiations counts as one."""
         found = []
-        for part in Part:
-            if cycles := [cycle for cycle, item in enumerate(self.part_of) if item is part]:
-                told = _told(self.compared.named(part), self.curve, cycles)
+        for part in self.compared.parts:
+            if cycles := [cycle for cycle, item in enumerate(self.part_of) if item == part]:
+                told = _told(part, self.curve, cycles)
                 found.append(told._replace(judged=part not in self.compared.excused))
         return found
 
@@ -440,7 +377,7 @@ def _assessed(
         seconds = time.process_time() - start
         part_of, word_of = _placed(compared, first.request, campaign)
         if measure == TOGGLES:  # until the next edge, logic switches on the values stored at the last one
-            part_of[campaign.taken + 1] = Part.LOAD
+            part_of[campaign.taken + 1] = LOAD
         return Assessment(
             compared,
             measure,
@@ -468,8 +405,7 @@ def _campaign(
     if measure == TOGGLES:
         from .netlist_power import NetlistCampaign  # not at the top: it imports the flow
 
-        taken = compared.programmed.timing.loading_cycles if compared.programmed is not None else 0
-        return NetlistCampaign(compared.machine.rtl(), taken, adk)
+        return NetlistCampaign(compared.machine.rtl(), compared.loading_cycles, adk)
     assert watched is not None
     points = len(watched.names) * compared.cycles(request)
     return watched.campaign(measure, coarse=points > MOST_POINTS)
@@ -477,25 +413,13 @@ def _campaign(
 
 def _placed(
     compared: Comparison, request: tuple[int, ...], campaign: "Campaign | NetlistCampaign"
-) -> tuple[list[Part], list[str]]:
-    """The part of the program and the microinstruction of each cycle, if all take the same time."""
+) -> tuple[list[str], list[str]]:
+    """The part of the operation and the microinstruction of each cycle, if all take the same time."""
     cycles = campaign.cycles
     same = len(set().union(*campaign.lengths)) == 1
-    programmed = compared.programmed
-    if programmed is None or not same:
+    if compared.executed is None or not same:
         loads = min(cycles, campaign.taken + 1)
-        return [Part.LOAD] * loads + [Part.COMPUTE] * (cycles - loads), [""] * cycles
-    program, timing = programmed.program, programmed.timing
-    of_word, listing = parts(program), program.listing()
-    trace = programmed.trace(request)
-    found: list[Part] = []
-    words = []
-    for executed, end in zip(trace, timing.ends(trace, request[1]), strict=True):
-        # microinstructions before the request is accepted take one cycle each; the others end this many
-        # cycles after it is accepted
-        last = len(found) if not end and executed.word.takes else timing.loading_cycles + end
-        more = max(0, last + 1 - len(found))
-        found += [of_word[executed.pc]] * more
-        words += [" ".join(listing[executed.pc].split())] * more
+        return [LOAD] * loads + [compared.computation] * (cycles - loads), [""] * cycles
+    found, words = compared.executed(request)
     assert len(found) == cycles, (len(found), cycles)
     return found, words

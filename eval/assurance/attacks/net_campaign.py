@@ -23,7 +23,7 @@ class NetCampaign(FaultCampaign):
 
     few: ClassVar[int] = 20_000
     samples: ClassVar[int] = 1_000
-    stage: ClassVar[str] = "gates"
+    backend: ClassVar[str] = "gates"
 
     def _model(self) -> Any:
         netlist, ports = netlist_of(self.machine.rtl(), self.adk)

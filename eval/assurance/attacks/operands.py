@@ -16,17 +16,19 @@ from typing import Any
 
 from ....fl.accelerator import Message
 from ....fl.errors import BadInput, shown, unknown
+from ....rtl.sim.verilog_digests import without_comments
 from ...designs.runnable import Runnable
 from ...json_values import json_number
 
 Values = dict[str, Any]  # by the name of a field; a key counts as one field
-CONSTANT = re.compile(r"\d+'(?:d(\d+)|h([0-9a-f_]+)|b([01_]+))\b")
+CONSTANT = re.compile(r"\d+'(?:d(\d+)|h([0-9a-f_]+)|b([01_]+))\b|\bint \w+ = (\d+)")
 SMALL = 16
 
 
 def constants(verilog: str) -> list[int]:
     """The numbers in a Verilog text that a field may be compared with."""
-    found = {int(d or h or b, 10 if d else 16 if h else 2) for d, h, b in CONSTANT.findall(verilog)}
+    numbers = CONSTANT.findall(without_comments(verilog))
+    found = {int(d or plain or h or b, 10 if d or plain else 16 if h else 2) for d, h, b, plain in numbers}
     return sorted(found - {0, 1})
 
 

@@ -14,7 +14,8 @@ from ...designs.protection import PROGRAMS, fitted
 from ...lab.verdicts import ATTACKS, LEAKAGE, SAMPLES, TRACES, Subject, Verdict
 from ...progress import Progress
 from .fault_campaign import FaultCampaign
-from .leakage import assess, compared
+from .leakage import assess
+from .rsa_leakage import compared
 
 DESIGN = "mont-keyed"
 PROGRAM_NAMES = ("fixed-window", "crt", "crt, check", "crt, check, blinded")

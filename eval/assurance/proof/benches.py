@@ -31,7 +31,7 @@ flow/prove/assertions.py.
 Static ports may change whenever nothing is in flight. A machine is reset in the first cycle and not again.
 """
 
-import dataclasses
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,9 +41,13 @@ from typing import Any
 from pymtl3 import Component
 
 from ....rtl.sim.ports import Message, Ports
-from ....rtl.sim.translation.translate import top_name, translate
+from ....rtl.sim.translation.translate import top_name, translate, tree_of
+from ....rtl.sim.verilog_digests import without_comments
+from ....rtl.verilog.paths import signal_paths
+from ....rtl.verilog.tree import Design
+from ...designs.claims import Secret
 from .contract_lang import SPARE, Contract, default_nbits, word
-from .ports import ports
+from .ports import fresh, ports
 
 ANY = 255  # as an expected status: any but 0
 PIN = "_pin"  # suffix of a port, whose own name is that of its value as a number
@@ -53,6 +57,13 @@ RESET = """\
   reg started = 0;
   always @(posedge clk) started <= 1;
   wire reset = !started;"""
+# in a text without comments: modules and packages, and the declarations outside of them
+INSIDE = re.compile(r"^(?:module|package) (\w+)\b.*?^end(?:module|package)\b", re.DOTALL | re.MULTILINE)
+DECLARED = re.compile(
+    r"^module (\w+)|^\} *(\w+) *;|^(?:localparam|parameter)\b[^=;]*?(\w+)\s*=|^function\b[^(;]*?(\w+)\s*[(;]",
+    re.MULTILINE,
+)
+MEMBERS = re.compile(r"^typedef enum\b[^{]*\{([^}]*)\}", re.MULTILINE)
 STAYS = "!refused || (request_val && request == request_before)"
 
 
@@ -76,7 +87,13 @@ class Stream:
     @classmethod
     def of(cls, hardware: Component, given: Lines = ()) -> "Stream":
         """The design of a component."""
-        return cls(translate(hardware), top_name(hardware), Ports.of(hardware), hardware, given)
+        return cls(translate(hardware, whole=True), top_name(hardware), Ports.of(hardware), hardware, given)
+
+    @functools.cached_property
+    def tree(self) -> Design:
+        """The tree whose text `verilog` is, or was before a mutant replaced it."""
+        assert self.top == top_name(self.hardware), "a part has no tree of its own"
+        return tree_of(self.hardware, whole=True)
 
     @property
     def request(self) -> str:
@@ -165,20 +182,6 @@ class Stream:
         return ["input request_val_other", f"input {self.request} request_other", "input answer_rdy_other"]
 
 
-@dataclass(frozen=True)
-class Secret:
-    """The fields in which the requests of two machines differ.
-
-    lengths: `field` has the same bit length in both. also: further fields, each with a condition that both
-    requests meet or neither does; "1" allows any two values. given: a condition on all requests.
-    """
-
-    field: str
-    lengths: bool = False
-    also: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    given: str = ""
-
-
 def places(message: Message) -> dict[str, str]:
     """The bit ranges of a message's fields; the first field has the highest bits."""
     found, low = {}, message.nbits
@@ -203,7 +206,10 @@ def contract(verilog: str, top: str, unit: Component, said: Contract) -> str:
         inputs.insert(0, "input clk")
         body.append(instance(top, "unit", {"clk": "clk", "reset": "1'b0", **pins}))
         inner = {word(name): name for name in said.registers if name not in pins}
-        body += [f"  wire {number} {name} = unit.{register};" for name, register in inner.items()]
+        alone = fresh(unit)
+        alone.elaborate()
+        paths = signal_paths(alone, inner.values())
+        body += [f"  wire {number} {name} = unit.{paths[register]};" for name, register in inner.items()]
         body += [
             f"  reg {number} old_{name};\n  always @(posedge clk) old_{name} <= {name};"
             for name in (*pins, *inner)
@@ -623,11 +629,10 @@ def same(
     outputs: Registers,
     registers: Registers,
 ) -> str:
-    """Over two cycles: equal outputs and registers, given with their widths. Modules and types of the other
-    text are renamed.
+    """Over two cycles: equal outputs and registers, given with their widths. Modules, packages and global
+    names of the other text are renamed.
     """
-    for match in re.findall(r"^(?:module|\}) (\w+)", other, re.MULTILINE):
-        other = re.sub(rf"\b{match}\b", f"{match}{OTHER}", other)
+    other = _renamed(other)
     body = [BEGUN]
     for name, which in (("one", top), ("two", f"{top}{OTHER}")):
         shown = {output: f"{output}_{name}" for output in outputs}
@@ -642,6 +647,17 @@ def same(
         _when("!begun", kept),
         [*(f"{name}_one == {name}_two" for name in outputs), *_when("begun", kept)],
     )
+
+
+def _renamed(verilog: str) -> str:
+    """The text with a suffix on the names of modules and packages, and on those that it declares outside of
+    them: types, constants, functions and members of enumerations.
+    """
+    outside = INSIDE.sub(lambda found: f"module {found[1]} ", without_comments(verilog))
+    names = {name for found in DECLARED.findall(outside) for name in found}
+    for members in MEMBERS.findall(outside):
+        names.update(re.findall(r"(\w+)(?:\s*=[^,]*)?\s*(?:,|$)", members))
+    return re.sub(r"(?<![.\w'])[A-Za-z_]\w*", lambda name: name[0] + OTHER * (name[0] in names), verilog)
 
 
 def same_time(design: Stream, secret: Secret) -> str:

@@ -8,8 +8,10 @@ from ....flow.prove.assertions import Decision
 from ....flow.prove.assertions import decide as decided
 from ....rtl.interfaces.axi4lite_channels import Axi4LiteChannels
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
+from ....rtl.sim.base import elaborate
+from ....rtl.verilog.print import declared
+from ....rtl.verilog.read import ports_of
 from ...designs.runnable import Runnable
-from ...designs.verilog_header import port_lines
 from .check import AXI, Check, source_of
 from .ports import CLOCKING
 
@@ -49,13 +51,13 @@ def bus_check(accelerator: Runnable) -> Check:
 
 def decide(channels: str, nbits: int, seconds: float) -> Decision:
     """Decide a text of the channels, from reset and with free inputs; `nbits` is the width of addresses."""
-    declarations = port_lines(channels, NAME)[len(CLOCKING) :]
-    names = [line.split()[-1] for line in declarations]
+    component = Axi4LiteChannels(nbits)
+    elaborate(component)
+    ports = [port for port in ports_of(component) if port.name not in CLOCKING]
+    names = [port.name for port in ports]
     top = TOP.format(
-        inputs=", ".join(line for line in declarations if line.startswith("input")),
-        signals=" ".join(
-            f"{line.removeprefix('output ')};" for line in declarations if line.startswith("output")
-        ),
+        inputs=", ".join(f"input {declared(port.type, port.name)}" for port in ports if port.is_input),
+        signals=" ".join(f"{declared(port.type, port.name)};" for port in ports if not port.is_input),
         name=NAME,
         wired=", ".join(f".{name}({name})" for name in names),
         bus=", ".join(f".{name[7:]}({name})" for name in names if name.startswith("s_axi__")),

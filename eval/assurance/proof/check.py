@@ -24,7 +24,7 @@ def source_of(make: Callable[[], Component]) -> Source:
     @functools.cache
     def source() -> tuple[str, str]:
         made = make()
-        return translate(made), top_name(made)
+        return translate(made, whole=True), top_name(made)
 
     return source
 
@@ -45,6 +45,11 @@ class Check:
     source: Source | None = None
     module: str = ""
     identity: str = ""
+
+    @property
+    def mutable(self) -> bool:
+        """Whether it is the check of a unit, in which mutants are planted."""
+        return self.kind == PROCESSOR or (self.kind == UNITS and bool(self.says))
 
     def run(self, seconds: float, mutant: str = "") -> Decision:
         """Decide it, or a mutant's text; its CPU time is recorded unless the outcome has one of its own."""

@@ -50,7 +50,8 @@ def sum_of_rows(plan: HeapPlan) -> str:
     word = f"[{columns - 1}:0]"
     return "\n".join(
         [
-            f"module BitHeap (input [{len(rows) - 1}:0]{word} row, output {word} sum, output {word} carry);",
+            "module BitHeap (input clk, input reset,",
+            f"    input [{len(rows) - 1}:0]{word} row, output {word} sum, output {word} carry);",
             f"  assign sum = ~({' + '.join(rows)});",
             f"  assign carry = ~{columns}'d0;",
             "endmodule",

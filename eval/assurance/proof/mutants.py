@@ -60,13 +60,15 @@ class Search:
 
 
 def first_refuted(check: Check, seconds: float, report: Callable[[str], None] = lambda _: None) -> Search:
-    """Find the first mutant that a check kills, with a CPU time for each; `report` gets the progress."""
+    """Find the first mutant that a check kills, with a CPU time for each; `report` gets the names of the
+    check and the mutant.
+    """
     found = Search(check)
     if check.source is None:
         return found
     verilog, top = check.source()
     for mutant in itertools.islice(_planted(verilog, check.module or top), MOST):
-        report(mutant.what)
+        report(f"{check.name}: {mutant.what}")
         if assertions.refused(mutant.text, top):
             found.refused += 1
             continue

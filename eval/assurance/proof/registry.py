@@ -15,12 +15,15 @@ from ....flow.prove.report import UNDECIDED
 from ....rtl.units.heap.bit_heap import BitHeap
 from ....rtl.units.pseudo_mul import PseudoSquare
 from ...designs import catalogue
-from ...designs.machine import Machine
+from ...designs.claims import claims_of
 from ...designs.runnable import Runnable
 from ...json_values import attributes
 from ...lab import task
-from ...lab.ledger.ledger import Ledger
+from ...lab.executors import Here
+from ...lab.runner import Runner
+from ...lab.store.store import Store, noted
 from ...lab.verdicts import Subject, Verdict
+from ...progress import Progress
 from .check import KINDS, Check
 from .exhaustive import ANSWERS
 from .guards import guard_checks
@@ -42,7 +45,7 @@ class Proof(NamedTuple):
         return self.outcome.refuted
 
     def of(self, subject: Subject) -> Verdict:
-        """The record for the ledger."""
+        """The record for the store."""
         return Verdict(
             subject=subject.name,
             **attributes(subject, "key", "family", "nbits", "settings"),
@@ -67,12 +70,19 @@ def checks(
     accelerator.require_verilog()
     hardware = accelerator.rtl()
     hardware.elaborate()
-    if isinstance(accelerator, Machine):
-        units = unit_checks(hardware, accelerator.build.unit, accelerator.plan.nbits)
-        found = [*units, *machine_checks(accelerator, kit), *guard_checks(accelerator)]
-    else:
-        found = [*unit_checks(hardware), *machine_checks(accelerator, kit)]
+    claims = claims_of(accelerator)
+    found = [*unit_checks(hardware, claims.multiplier), *machine_checks(claims, kit)]
+    found += guard_checks(claims, claims.guards) if claims.guards is not None else ()
     return chosen(found, wanted, accelerator.name if all_of_them else "")
+
+
+def checks_of_all(nbits: int, wanted: Sequence[str] = ()) -> "Asked":
+    """The checks of all designs of the catalogue with default parameters; BadInput if no design has one."""
+    machines = [design.at(nbits) for design in catalogue.designs()]
+    found = [(Subject.of(machine), checks(machine, wanted, all_of_them=False)) for machine in machines]
+    if not any(item for _, item in found):
+        raise BadInput(f"--check {' '.join(wanted)}: no design has such a check")
+    return found
 
 
 def chosen(found: Sequence[Check], wanted: Sequence[str], subject: str = "") -> list[Check]:
@@ -90,12 +100,12 @@ def classes() -> set[str]:
     return {kind.__name__ for kind in (*CONTRACTS, *ANSWERS, BitHeap)}
 
 
-def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tuple[str, Check]]:
+def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> list[tuple[str, Check]]:
     """For each class a check of its answers or its contract, and the design that has it, with the setting
-    that adds it to the design.
+    that adds it to the design. BadInput if no design has such a unit.
     """
     missing = {name for name in classes() if not wanted or any(name == item.split()[0] for item in wanted)}
-    found = {}
+    found: list[tuple[str, Check]] = []
     for made, told in _hardware(nbits):
         if not missing:
             break
@@ -106,8 +116,10 @@ def first_of_each_class(nbits: int, wanted: Sequence[str] = ()) -> dict[str, tup
         for check in unit_checks(hardware):
             name = check.name.split()[0]
             if name in missing and check.says not in ("", PROMISED):
-                found[name] = told, check
+                found.append((told, check))
                 missing.remove(name)
+    if not found:
+        raise BadInput(f"--check {' '.join(wanted)}: no design has such a unit")
     return found
 
 
@@ -149,7 +161,7 @@ def prove(check: Check, seconds: float, known: dict[str, Decision]) -> Proof:
     return Proof(check, outcome)
 
 
-# ---- as tasks of a campaign, whose verdicts the ledger remembers
+# ---- as tasks, whose verdicts the store remembers
 
 
 @dataclass(frozen=True)
@@ -173,23 +185,53 @@ class Proving(task.Task):
     def text(self) -> str:  # type: ignore[override]
         return f"{self.subject}: {self.check.name}"
 
-    def run(self, report: task.Report) -> Proof:
-        return prove(self.check, self.seconds, self.known)
+    def run(self, report: task.Report) -> "Proven":
+        proof = prove(self.check, self.seconds, self.known)
+        return Proven(self.subject, self.check, proof.of(self.subject), proof)
+
+
+class Proven(NamedTuple):
+    """A check of a subject and its verdict, with the proof if it was made in this run."""
+
+    subject: Subject
+    check: Check
+    verdict: Verdict
+    proof: Proof | None = None
 
 
 @dataclass(frozen=True)
 class Verdicts:
     """Recorded verdicts of the same sources; `anew` ignores all of them."""
 
-    ledger: Ledger
+    store: Store
     anew: bool
 
     def recall(self, tasks: Mapping[str, Proving]) -> Iterator[task.TaskOutcome]:
-        for item in () if self.anew else self.ledger.verdicts():
+        for item in () if self.anew else self.store.verdicts():
             if proving := tasks.get(f"{item.key} {item.subject} {item.name}"):
-                yield task.TaskOutcome(proving, item, seconds=item.seconds, reused=True)
+                proven = Proven(proving.subject, proving.check, item)
+                yield task.TaskOutcome(proving, proven, seconds=item.seconds, reused=True)
 
-    def keep(self, outcome: task.TaskOutcome) -> task.TaskOutcome:
-        if not outcome.error:
-            self.ledger.note(outcome.result.of(outcome.task.subject))
-        return outcome
+    def keep(self, outcomes: Sequence[task.TaskOutcome]) -> Sequence[task.TaskOutcome]:
+        good = [outcome for outcome in outcomes if not outcome.error]
+        self.store.add([noted(outcome.result.verdict) for outcome in good])
+        return outcomes
+
+
+Asked = Sequence[tuple[Subject, Sequence[Check]]]
+
+
+def decided(
+    asked: Asked, seconds: float, progress: Progress, store: Store, *, anew: bool = False
+) -> Iterator[Proven]:
+    """Check subjects, and record each verdict as it arrives.
+
+    Verdicts of the same sources in the store come first and are reused, unless `anew`.
+    """
+    known: dict[str, Decision] = {}
+    tasks = [Proving(subject, check, seconds, known) for subject, found in asked for check in found]
+    runner = Runner(Here(), progress, Verdicts(store, anew))
+    for verdict in store.verdicts():
+        if verdict.key:  # those of the reference have no times
+            runner.estimate.learn(task.Cost((None, verdict.kind, *verdict.about)), verdict.seconds)
+    return (outcome.result for outcome in runner.results(tasks))

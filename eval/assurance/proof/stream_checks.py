@@ -10,7 +10,6 @@ and of the connections between them.
 import functools
 import itertools
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -28,9 +27,10 @@ from ....rtl.sim.native import NativeSimulation
 from ....rtl.sim.nativemodel import ModuleText
 from ....rtl.sim.ports import Message, Ports
 from ....rtl.sim.protocol import BrokenPromise, SimulationTimeout, UnexpectedResponse
-from ....rtl.sim.translation.instance_loops import instance_path
+from ....rtl.verilog import paths
+from ...designs.claims import Secret
 from . import benches
-from .benches import Registers, Secret, Stream
+from .benches import Registers, Stream
 from .check import UNITS, Check, source_of
 from .exhaustive import Answers, Sweep, Words, fields
 from .ports import fresh, inside
@@ -52,7 +52,6 @@ PACE = ("istream__rdy", "ostream__val")
 AT_ONCE_S = 10.0  # CPU time
 PROMISED = "each request gets one answer, held until accepted, within a bounded time"
 REFUSED = (SimulationTimeout, UnexpectedResponse, BrokenPromise)
-INSTANCE = r"^\s*(\w+) {}\s*\("  # the instance of a part, in the text
 
 
 class Rewritten(NativeSimulation):
@@ -123,11 +122,12 @@ class StreamUnit:
 
 def parts_of(design: Stream, names: Sequence[str]) -> dict[str, Stream]:
     """The units of these names in a design, each with its module in the design's text."""
+    modules = {name: module for name, _, module in paths.instances_of(design.tree, design.tree.top)}
     found = {}
     for name in names:
-        (module,) = set(re.findall(INSTANCE.format(name), design.verilog, re.MULTILINE))
+        assert not modules[name].parameters, "its text would be that of the default values"
         ports = Ports.of(getattr(design.hardware, name))
-        found[name] = replace(design, top=module, ports=ports, given=())
+        found[name] = replace(design, top=modules[name].name, ports=ports, given=())
     return found
 
 
@@ -188,9 +188,10 @@ def passes_on(part: object) -> bool:
 
 def not_at_rest(design: Stream, seconds: float) -> Decision | None:
     """A counterexample if some unit of the hardware is not idle after a reset."""
-    units = filter(passes_on, inside(design.hardware))
-    paths = [repr(unit).removeprefix("s").removeprefix(".") for unit in units]
-    streams = [instance_path(path, design.verilog) for path in paths]
+    parts = filter(passes_on, inside(design.hardware))
+    units = [repr(part).removeprefix("s").removeprefix(".") for part in parts]
+    scopes = [paths.instance_path(design.tree, path) if path else "" for path in units]
+    streams = [f"{scope}." if scope else "" for scope in scopes]
     found = decide(benches.after_reset(design, streams), seconds, 2)
     return replace(found, how="a unit is not at rest after a reset") if found.refuted else None
 

@@ -27,14 +27,14 @@ LATENCY = "product-latency"  # reports a promise that cannot be checked on any u
 BITWISE = (FullAdders, HalfAdders, FullAddersLevel)  # all of their bits are alike: the widest stands for all
 
 
-def unit_checks(machine: Component, multiplier: "Unit | None" = None, nbits: int = 0) -> Iterator[Check]:
+def unit_checks(machine: Component, multiplier: "tuple[Unit, int] | None" = None) -> Iterator[Check]:
     """Checks of all units that an elaborated machine instantiates.
 
-    A unit with neither a contract nor a checked unit around it is reported. multiplier: the product unit, of
-    so many bits; if its timing promises a latency, its answers must take exactly that long. A promise that
+    A unit with neither a contract nor a checked unit around it is reported. multiplier: the product unit, and
+    its width; if its timing promises a latency, its answers must take exactly that long. A promise that
     cannot be checked on any unit of the machine is reported as undecided.
     """
-    promised, why = ({}, "") if multiplier is None else _promised(multiplier, nbits)
+    promised, why = ({}, "") if multiplier is None else _promised(*multiplier)
     told: set[int] = set()  # units and all that is inside them
     for unit in _different(machine):
         name, identity = _name(unit), _identity(unit)

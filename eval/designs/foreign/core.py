@@ -40,7 +40,7 @@ class Prepared(NamedTuple):
 class Core(Runnable):
     """A core at one width."""
 
-    stages = ("verilog", "native")
+    backends = ("verilog", "native")
 
     @property
     @abstractmethod
@@ -179,14 +179,14 @@ class Core(Runnable):
             )
         return DEFAULT
 
-    def simulation(self, interface: Interface, level: str, stage: str, **options: Any) -> Simulation:
-        if level != "rtl" or stage not in self.stages:
+    def simulation(self, interface: Interface, level: str, backend: str, **options: Any) -> Simulation:
+        if level != "rtl" or backend not in self.backends:
             raise BadInput(
                 f"{self.name} is Verilog by a manifest: it runs at --level rtl, "
-                f"stage {' or '.join(self.stages)}, and not at {level if level != 'rtl' else stage}"
+                f"backend {' or '.join(self.backends)}, and not at {level if level != 'rtl' else backend}"
             )
         try:
-            return CoreSimulation(self, simulate(self.rtl(), stage, **options))
+            return CoreSimulation(self, simulate(self.rtl(), backend, **options))
         except CompilerError:
             raise
         except ToolError as error:

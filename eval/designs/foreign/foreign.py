@@ -41,8 +41,8 @@ class _Absent:
 
     def __call__(self, *_: object) -> NoReturn:
         raise BadInput(
-            f"{self._what} is described by a manifest, and has only RTL; give --level rtl, and no stage but "
-            "native"
+            f"{self._what} is described by a manifest, and has only RTL; give --level rtl, and no "
+            "backend but native"
         )
 
 

@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from ....fl.errors import BadInput
 from ....fl.status import MEANING, Status
@@ -21,11 +22,14 @@ from .program_listing import program_lines
 OFF = "off"  # the value of an option that is not used
 
 
-def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
-    """The file of any accelerator; interface unit: of the multiplier of a machine alone."""
+def verilog(machine: Runnable, interface: str = DEFAULT.name, top: str = "") -> str:
+    """The file of any accelerator; interface unit: of the multiplier of a machine alone.
+
+    top: the name of the top module where it is not that of the design.
+    """
     rsa = machine if isinstance(machine, Machine) else None
     if rsa and interface == UNIT:
-        return _unit(rsa)
+        return _unit(rsa, top or unit_top(rsa))
     chosen = machine.interface(interface)
     machine.require_ports()
     component = machine.exported(chosen)
@@ -33,7 +37,7 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
     command = selection(machine) + f" --interface {interface}" * (chosen is not DEFAULT)
     return verilog_file(
         component,
-        machine.top(chosen),
+        top or machine.top(chosen),
         f"{'modular exponentiation of' if rsa else f'{machine.name},'} {machine.nbits} bits",
         command,
         _about(rsa, chosen) if rsa else wrapped(f"Computes       {machine.design.summary}", 15),
@@ -42,7 +46,7 @@ def verilog(machine: Runnable, interface: str = DEFAULT.name) -> str:
             *chosen.protocol(component, machine.shape, machine.traits),
             *(_given(rsa, chosen) if rsa else ()),
             *(("", "Status codes; only status 0 has a result:", *known) if len(known) > 1 else ()),
-            *(_program(rsa) if rsa else ()),
+            *(_program(rsa, component) if rsa else ()),
         ],
     )
 
@@ -87,12 +91,12 @@ def unit_top(machine: Machine) -> str:
     return re.sub(r"\W", "_", f"{machine.name}_{machine.nbits}_{UNIT}")
 
 
-def _unit(machine: Machine) -> str:
+def _unit(machine: Machine, top: str) -> str:
     component, cycles = machine.multiplier(), machine.timing.fixed
     own = {param.name for param in machine.design.multiplier.params}
     return verilog_file(
         component,
-        unit_top(machine),
+        top,
         f"the multiplier of {machine.design.name}, {machine.nbits} bits",
         f"{selection(machine)} --interface {UNIT}",
         [
@@ -211,14 +215,12 @@ def _given(machine: Machine, interface: Interface) -> Iterator[str]:
 SMALL_BOXES = ("exponent", "one_residue", "operand_check", "product_issue")
 
 
-def _program(machine: Machine) -> Iterator[str]:
+def _program(machine: Machine, component: Any) -> Iterator[str]:
     """The microinstructions that the sequencer executes, or else the algorithm of the machine."""
     made = machine.build.programmed
     if made is not None:
         yield from ["", "Program:", *program_lines(made.program)]
         return
-    component = machine.rtl()
-    component.elaborate()
     boxes = sorted(component.get_all_components(), key=lambda box: (repr(box).count("."), repr(box)))
     for module in dict.fromkeys(type(box).__module__ for box in boxes):
         if ".rtl.mod_exp." in module and not module.endswith(SMALL_BOXES):

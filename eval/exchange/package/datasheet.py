@@ -5,11 +5,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ....rtl.verilog.tree import Port
 from ...designs.verilog_header import without_paths
-from ...lab.ledger_rows import Row
 from ...lab.metrics import METRICS
 from ...lab.point import Point
 from ...lab.stages import FLOW, FPGA, LAYOUT, NETLIST, STAGES
+from ...lab.store.rows import Row
 from .subject import Subject, filled, table
 from .timing import Diagram
 from .vectors import Vectors
@@ -38,17 +39,17 @@ def markdown(
     words: Mapping[str, str],
     tests: Vectors,
     waves: Sequence[Diagram],
-    ports: Sequence[str],
+    ports: Sequence[Port],
     rows: Sequence[Row],
 ) -> str:
-    """The whole sheet; `words` are those of the template, `rows` those of the ledger."""
+    """The whole sheet; `words` are those of the template, `rows` those of the store."""
     fields = subject.fields()
     shown = [row for row in rows if row.metric in SHOWN and row.stage in (*NETLIST, LAYOUT, FPGA)]
     statuses = [(str(code), meaning) for code, meaning in subject.codes().items()]
     blocks = {
         "properties": [table(("property", "value"), subject.properties)],
         "parameters": [table(("parameter", "value", "meaning"), subject.parameters)],
-        "ports": [table(("port", "direction", "bits"), [port(line) for line in ports])],
+        "ports": [table(("port", "direction", "bits"), [*map(port_row, ports)])],
         "fields": [table(("message", "field", "bits", "place"), fields)],
         "protocol": _protocol(subject),
         "registers": _register_map(subject),
@@ -87,11 +88,9 @@ def page(text: str, title: str, pictures: Mapping[str, str]) -> str:
     )
 
 
-def port(declaration: str) -> tuple[str, str, str]:
+def port_row(port: Port) -> tuple[str, str, str]:
     """Name, direction and bits of a port."""
-    direction, *_, name = declaration.split()
-    width = re.search(r"\[(\d+):0\]", declaration)
-    return f"`{name}`", direction, str(int(width[1]) + 1) if width else "1"
+    return f"`{port.name}`", "input" if port.is_input else "output", str(port.type.width)
 
 
 def _protocol(subject: Subject) -> Iterator[str]:
@@ -145,7 +144,7 @@ def _figures(subject: Subject, shown: Sequence[Row]) -> Iterator[str]:
         rows.append((stage, f"{metric.title}{of}", value, row.when[:10], "; ".join(row.marks)))
     yield table(("stage", "figure", "value", "measured", "mark"), rows)
     yield (
-        f"From the ledger of modexlab; a netlist of the FreePDK45 library, its tests passed. `{command}` "
+        f"From the store of modexlab; a netlist of the FreePDK45 library, its tests passed. `{command}` "
         "measures again."
     )
     if interface.on_bus:

@@ -8,7 +8,6 @@ import functools
 import hashlib
 import importlib.metadata
 import json
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,15 +17,17 @@ from ....fl.errors import BadInput
 from ....fl.register_map import Register
 from ....flow.kit.constraints import CLOCK_NS
 from ....flow.prove.assertions import script as proof_script
+from ....rtl.interfaces.amba_ports import amba_ports
 from ....rtl.interfaces.axi4lite_properties import PROPERTIES
 from ....rtl.sim.translation.module_files import module_files
-from ....rtl.sim.translation.verilog_format import layout
+from ....rtl.verilog.read import ports_of
+from ....rtl.verilog.tree import Port
 from ...designs.interfaces import AXI4LITE, AXI4LITE_000, Interface
 from ...designs.machine import Machine
 from ...designs.runnable import Runnable
 from ...designs.verilog.machine import verilog
-from ...designs.verilog_header import origin, port_lines
-from ...lab.ledger_rows import Row
+from ...designs.verilog_header import origin
+from ...lab.store.rows import Row
 from . import datasheet
 from .block_diagram import block_diagram
 from .exponentiation import Exponentiation
@@ -54,7 +55,7 @@ class Package:
 
     machine: Runnable
     interface: Interface
-    rows: list[Row] = field(default_factory=list)  # of the ledger
+    rows: list[Row] = field(default_factory=list)  # of the store
 
     @property
     def name(self) -> str:
@@ -76,9 +77,13 @@ class Package:
 
     @functools.cached_property
     def hardware(self) -> str:
-        """The Verilog; lines that a longer name makes too long are wrapped again."""
-        text = verilog(self.machine, self.interface.name)
-        return layout(re.sub(rf"\b{self.machine.top(self.interface)}", self.name, text))
+        """The Verilog."""
+        return verilog(self.machine, self.interface.name, self.name)
+
+    @functools.cached_property
+    def ports(self) -> tuple[Port, ...]:
+        """The ports of the top module."""
+        return amba_ports(ports_of(self.subject.component))
 
     def files(self, progress: Callable[[str], object] = lambda _: None) -> dict[str, str]:
         """The texts by path; `progress` is called with the name of each part before it is generated."""
@@ -86,7 +91,6 @@ class Package:
         progress("Verilog")
         hardware = self.hardware
         modules = {f"rtl/{file}": text for file, text in module_files(hardware).items()}
-        ports = port_lines(hardware, name)
         progress("vectors")
         tests = vectors(subject, name)
         progress("diagrams")
@@ -111,11 +115,12 @@ class Package:
             "rtl_above": " ".join(f"../{file}" for file in modules),
             "clock": interface.clock,
             "period": f"{CLOCK_NS:g}",
-            **{f"{way}s": self._sdc_ports(ports, way) for way in ("input", "output")},
+            "inputs": self._sdc_ports(is_input=True),
+            "outputs": self._sdc_ports(is_input=False),
             "transfers": str(len(tests.requests)),
         }
-        sheet = datasheet.markdown(subject, words, tests, drawn, ports, self.rows)
-        fits = sum(int(bits) for *_, bits in map(datasheet.port, ports)) <= ECP5_PINS
+        sheet = datasheet.markdown(subject, words, tests, drawn, self.ports, self.rows)
+        fits = sum(port.type.width for port in self.ports) <= ECP5_PINS
         kinds = {*subject.kinds, "all", "pins" if fits else "core"}
         kinds.add("bus" if interface.on_bus else "stream")
         made = {
@@ -149,9 +154,9 @@ class Package:
             "properties/prove.ys": head + script,
         }
 
-    def _sdc_ports(self, ports: list[str], direction: str) -> str:
+    def _sdc_ports(self, *, is_input: bool) -> str:
         """The ports of one direction, without the clock."""
-        names = (port.split()[-1] for port in ports if port.startswith(direction))
+        names = (port.name for port in self.ports if port.is_input == is_input)
         return " ".join(name for name in names if name != self.interface.clock)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ....fl.errors import BadInput
+from ....flow.graph import graph
 from ....flow.progress import Report
 from ....flow.source import VerilogFiles
 from ....rtl.sim.translation.module_files import module_files
@@ -96,7 +97,6 @@ class Shuttle(Package):
 
     def measured(self, clock_ns: float, report: Report) -> "Summary":
         """Area and slack of the project."""
-        from ....flow.graph import graph
         from ....flow.kit import kit
         from ...lab.asic_run import run_asic
 

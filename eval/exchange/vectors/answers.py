@@ -1,4 +1,4 @@
-"""Results of many exponentiations on one design: a campaign in chunks."""
+"""Results of many exponentiations on one design: computed in chunks."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +12,9 @@ from ...designs.catalogue import find
 from ...designs.interfaces import Operands
 from ...designs.machine import Design
 from ...lab import keys
-from ...lab.campaign import Campaign, Results, Task
-from ...lab.ledger.ledger import Ledger
-from ...lab.schedulers import Here, Local, Report
+from ...lab.executors import Here, Processes, Report
+from ...lab.runner import Results, Runner, Task
+from ...lab.store.store import Store
 from .private import Protection
 
 Answer = tuple[Status, int]
@@ -31,7 +31,7 @@ class Chunk(Task):
     design: str
     settings: tuple[tuple[str, Any], ...]
     level: str
-    stage: str | None
+    backend: str | None
     nbits: int
     operands: tuple[Operands, ...]
     keys: tuple[RSAKey, ...] = ()  # one for each exponentiation, if the machine takes keys
@@ -49,7 +49,7 @@ class Chunk(Task):
     def run(self, report: Report) -> list[tuple[int, str]]:
         """The status and the result of each exponentiation."""
         machine = find(self.design).at(self.nbits, **dict(self.settings))
-        with machine.session(level=self.level, stage=self.stage) as session:
+        with machine.session(level=self.level, backend=self.backend) as session:
             if machine.keyed:
                 bases = [base for base, _, _ in self.operands]
                 answers = session.run_with_keys(list(zip(bases, self.keys, strict=True)), report)
@@ -60,19 +60,20 @@ class Chunk(Task):
 
 @dataclass
 class Answers:
-    """The answers of a design at a level and stage. With `protection`, programs that take keys compute them.
+    """The answers of a design at a level with a backend. With `protection`, programs that take keys compute
+    them.
 
-    A ledger stores the known answers until the block ends without an exception, so an interrupted run can be
+    A store keeps the known answers until the block ends without an exception, so an interrupted run can be
     resumed.
     """
 
     design: Design
     settings: Mapping[str, Any]
     level: str
-    stage: str | None
+    backend: str | None
     jobs: int = 1
     protection: Protection | None = None
-    ledger: Ledger | None = None
+    store: Store | None = None
     keys: dict[tuple[int, int], RSAKey] = field(default_factory=dict)  # by private exponent and modulus
     known: dict[tuple[int, Operands], Answer] = field(default_factory=dict)
     _chunks_done: list[str] = field(default_factory=list)  # keys
@@ -86,8 +87,8 @@ class Answers:
     @property
     def made_by(self) -> str:
         """Digest of everything that the answers depend on except the operands."""
-        measured_at = {"fl": "formula", "cl": "cl"}.get(self.level, self.stage or "")
-        what = [self.design.identity, sorted(self.settings.items()), self.level, self.stage]
+        measured_at = {"fl": "formula", "cl": "cl"}.get(self.level, self.backend or "")
+        what = [self.design.identity, sorted(self.settings.items()), self.level, self.backend]
         what.append(sorted(vars(self.protection).items()) if self.protection is not None else [])
         return cache.key(json.dumps([what, keys.sources_of_answers(), dict(keys.tools_of(measured_at))]))
 
@@ -95,8 +96,8 @@ class Answers:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and self.ledger is not None:
-            self.ledger.forget(self._chunks_done)
+        if kind is None and self.store is not None:
+            self.store.forget(self._chunks_done)
 
     def of(self, wanted: Sequence[tuple[int, Operands]], progress: Report) -> None:
         """Add to `known` the answers for all pairs of width and operands in `wanted`."""
@@ -104,13 +105,13 @@ class Answers:
         there, chunks = len(wanted) - len(missing), list(self._chunks(missing))
         long = sum(nbits * operands[1].bit_length() for nbits, operands in missing) >= LONG
         alone = self.jobs == 1 or len(chunks) < 2 or not long
-        with Here() if alone else Local(min(self.jobs, len(chunks))) as scheduler:
-            campaign = Campaign(
-                scheduler,
+        with Here() if alone else Processes(min(self.jobs, len(chunks))) as executor:
+            runner = Runner(
+                executor,
                 lambda done, _: progress(there + done, len(wanted)),
-                Results(self.ledger),
+                Results(self.store),
             )
-            for outcome in campaign.results(chunks):
+            for outcome in runner.results(chunks):
                 chunk = outcome.task
                 self._chunks_done.append(chunk.key)
                 for operands, (status, result) in zip(chunk.operands, outcome.result, strict=True):
@@ -135,7 +136,7 @@ class Answers:
                     self.design.reference,
                     settings,
                     self.level,
-                    self.stage,
+                    self.backend,
                     nbits,
                     part,
                     tuple(self.keys[exp, mod] for _, exp, mod in part) if self.keys else (),

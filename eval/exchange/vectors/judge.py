@@ -22,10 +22,10 @@ from ....rtl.sim import simulate
 from ....rtl.units.padding.pkcs1_unpad import Pkcs1Unpad
 from ...designs.interfaces import Operands
 from ...designs.machine import Design, Machine
-from ...designs.session import stage_at
+from ...designs.session import backend_at
 from ...designs.widths import MAX_NBITS
-from ...lab.ledger.ledger import Ledger
-from ...lab.schedulers import Report
+from ...lab.executors import Report
+from ...lab.store.store import Store
 from ...progress import after
 from . import encoding
 from .answers import Answers
@@ -74,19 +74,19 @@ class Judge:
 
     design: Design
     level: str = "rtl"
-    stage: str | None = None
+    backend: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     nbits: int | None = None
     reduce: bool = False
     limit: int | None = None
     jobs: int = 1
     protection: Protection | None = None  # runs private operations only, by programs that take the key
-    ledger: Ledger | None = None  # stores the results of an interrupted run
+    store: Store | None = None  # keeps the results of an interrupted run
 
     def __post_init__(self) -> None:
-        self.stage = stage_at(self.level, self.stage)
+        self.backend = backend_at(self.level, self.backend)
         self.answers = Answers(
-            self.design, self.settings, self.level, self.stage, self.jobs, self.protection, self.ledger
+            self.design, self.settings, self.level, self.backend, self.jobs, self.protection, self.store
         )
 
     def run(
@@ -159,7 +159,7 @@ class Judge:
             self.answers.keys.setdefault((names["exp"], item.mod), key)
             return job
         machine = self._machine(nbits)
-        if not power and self.stage is not None:
+        if not power and self.backend is not None:
             try:
                 machine.multiplier()
             except BadInput as error:
@@ -221,11 +221,11 @@ class Judge:
                 framed.setdefault(frame.nbytes, []).append((job, frame.kind, result))
         opened: dict[_Job, Opened] = {}
         for nbytes, encodings in framed.items():
-            if self.stage is None:
+            if self.backend is None:
                 found = [unpad(kind, em, nbytes) for _, kind, em in encodings]
             else:
                 unit = Pkcs1UnpadCL if self.level == "cl" else Pkcs1Unpad
-                with simulate(unit(8 * nbytes), self.stage) as simulation:
+                with simulate(unit(8 * nbytes), self.backend) as simulation:
                     run = simulation.run([(int(kind is Kind.SIGN), em) for _, kind, em in encodings])
                 responses: list[Any] = run.responses
                 found = [Opened(bool(good), length, message) for good, length, message in responses]
@@ -245,12 +245,12 @@ class Judge:
     @contextmanager
     def _multiplier(self, machine: Machine) -> Iterator[Callable[[int, Pairs], list[int]]]:
         """Products modulo a number, at the level of the judge."""
-        if self.stage is None:
+        if self.backend is None:
             yield lambda mod, pairs: [machine.space(mod).product(a, b) for a, b in pairs]
             return
 
         unit = machine.multiplier_cl() if self.level == "cl" else machine.multiplier()
-        with simulate(unit, self.stage) as simulation:
+        with simulate(unit, self.backend) as simulation:
 
             def multiply(mod, pairs):
                 products = simulation.run(list(pairs), statics={"modulus": mod}).responses

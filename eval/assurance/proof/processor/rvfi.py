@@ -25,13 +25,14 @@ from collections.abc import Sequence
 
 from .....proc.core.messages import Commit, MemReq, MemResp
 from .....rtl.sim.ports import Message
+from .....rtl.sim.verilog_digests import without_comments
 from .. import benches
 
 JUDGED = 4  # slots that come before one that is judged
 FOLLOWED = 5  # slots that come before one that is judged together with the next
 TOP = "Proc"
 FREE = ("*.free_*",)  # nets with any value in any cycle
-PORT = re.compile(r"^  (input|output) +(.+) (\w+),?$", re.MULTILINE)
+PORT = re.compile(r"^  (input|output) +(.+) (\w+),? *$", re.MULTILINE)
 RESULT = "(rs1 - rs2) ^ {29'd0, funct3}"  # of both operands; exchanged operands give another result
 UNIT = """\
 module {name} (input clk, input reset, input [66:0] istream__msg, input istream__val, output istream__rdy,
@@ -100,10 +101,10 @@ def bench(
     text: str, lines: Sequence[str], holds: Sequence[str], given: Sequence[str] = (), prompt: bool = False
 ) -> str:
     """A processor, and assertions for every cycle over these signals and those that `lines` declare."""
-    text = cut(text, prompt)
+    text = cut(without_comments(text), prompt)
     body, pins = [], {"clk": "clk", "reset": "1'b0"}
     declared = ["input clk"]
-    ports = text[text.index(f"module {TOP} (") :].partition(";")[0]
+    ports = text[text.index(f"module {TOP} (") :].partition("\n);")[0]
     for way, kind, name in PORT.findall(ports):
         if name not in pins:
             pins[name] = name
