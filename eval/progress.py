@@ -7,8 +7,10 @@ redrawn.
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from ..flow.progress import Event, Report, Running
 from ..flow.progress import duration as duration
 
 DELAY = 2.0  # seconds
@@ -118,3 +120,19 @@ class Progress:
             if time.monotonic() - self._start >= DELAY:
                 self._bar.clear()  # close() clears only what update() has drawn, not what refresh() has
             self._bar.close()
+
+
+@contextmanager
+def step_progress(label: str, quiet: bool) -> Iterator[Report]:
+    """A callback for the events of the flow's steps; each that ran and ended gets a line on stderr."""
+    running = Running()
+    with Progress(label, quiet=quiet) as progress:
+
+        def report(event: Event) -> None:
+            message = event.message
+            if running.take(event.step, event.state, message) and not quiet:
+                said = f"  {'not done: ' if event.state == 'failed' else ''}{message}" if message else ""
+                print(f"{event.step:<12} {event.seconds:6.1f} s{said}", file=sys.stderr, flush=True)
+            progress.describe(str(running) or label)
+
+        yield report

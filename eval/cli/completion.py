@@ -6,7 +6,7 @@ from typing import Any
 
 import shtab
 
-from ...rtl.sim import STAGES
+from ...rtl.sim import BACKENDS
 from ..designs import catalogue
 from ..designs.system_catalogue import system_names
 from ..designs.verilog.processor import PROCESSOR
@@ -26,7 +26,7 @@ VALUES = {  # of arguments, by their metavar or destination
     "systems": system_names(),
     "papers": WORDS,
     "paper": NUMBERS,
-    "stage": list(STAGES),
+    "backend": list(BACKENDS),
 }
 
 

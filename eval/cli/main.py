@@ -159,6 +159,8 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
     if not argv or argv[0].startswith("-"):
         return _top().parse_args(argv)
     name, rest = find(argv)
+    if not {"-h", "--help"}.isdisjoint(rest):  # argparse would convert the arguments before it
+        rest = ["--help"]
     if name in ROUTES:
         return parser_of(name).parse_args(rest)
     if not rest:

@@ -26,9 +26,9 @@ def tracer(args: Namespace) -> Callable[[int, str], None] | None:
     return lambda cycle, line: print(f"{cycle:6}: {line}", file=out)
 
 
-def stage_of(args: Namespace) -> str | None:
-    """The stage of --stage; a trace of RTL needs stage python."""
-    return "python" if args.trace and args.level == "rtl" and not args.stage else args.stage
+def backend_of(args: Namespace) -> str | None:
+    """The backend of --backend; a trace of RTL needs backend python."""
+    return "python" if args.trace and args.level == "rtl" and not args.backend else args.backend
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Operation:
             Progress(f"{label}: {first}", quiet=args.json) as progress,
             accelerator.session(
                 level=args.level,
-                stage=stage_of(args),
+                backend=backend_of(args),
                 interface=args.interface,
                 vcd=Path(args.vcd) if args.vcd else None,
                 trace=tracer(args),
@@ -67,7 +67,7 @@ class Operation:
         judged, lines = self.judge(operated)
         report = {
             **described(accelerator),
-            **attributes(session, "level", "stage"),
+            **attributes(session, "level", "backend"),
             "interface": interface.name,
             "operation": self.name,
             "cycles": total,
@@ -86,7 +86,7 @@ class Operation:
         formula = f" (formula {report['formula']})" if report.get("formula") is not None else ""
         none = "none: this level has no clock"
         lines.append(("cycles", none if total is None else f"{total}{split}{formula}"))
-        where = ", ".join(filter(None, (session.level, session.stage))) + interface.behind
+        where = ", ".join(filter(None, (session.level, session.backend))) + interface.behind
         params = (f"{name}={short(str(value))}" for name, value in report["params"].items())
         title = self.title or " ".join(params)
         title = f"{report['design']}, {report['nbits']} bits ({where}){': ' if title else ''}{title}"

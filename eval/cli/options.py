@@ -7,18 +7,23 @@ these.
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from ...fl.errors import BadInput
 from ...fl.param import PAPER_NBITS
+from ...flow.graph import graph
 from ...proc.core.parameters import DIV_BITS
 from ..designs.interfaces import COUPLINGS, DEFAULT, INTERFACES, UNIT, UNIT_SUMMARY
-from ..lab.flow_settings import FLOW_DEFAULTS, check_clock
-from ..lab.stages import FLOW
+from ..folders import check_file
 
-DEFAULT_CLOCK_NS: float = FLOW_DEFAULTS[FLOW]["clock_period"]
+OF_FLOW = {"--clock": "clock_period"}  # parameters of the flow whose options have another name
+# parameters of the flow without an option of their own
+OTHERS = [
+    name for name in graph.parameters() if name not in ("clock_period", "corner", "style", "density", "fmax")
+]
 MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
 
 
@@ -72,6 +77,31 @@ def real(check: Callable[[float], float], example: str) -> Callable[[str], float
     return parse
 
 
+class Converted(argparse.Action):
+    """Stores the result of `convert` for an argument; its BadInput is the error message of the command."""
+
+    def __init__(self, *, convert: Callable[[str], Any], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._convert = convert
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, text: Any, option: Any = None) -> None:
+        vars(namespace)[self.dest] = None if text is None else self._convert(text)
+
+
+class Collected(argparse.Action):
+    """Collects an option that may be repeated; `collect` returns the values so far with one more."""
+
+    def __init__(self, *, collect: Callable[[Any, str], Any], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._collect = collect
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, text: Any, option: Any = None) -> None:
+        vars(namespace)[self.dest] = self._collect(vars(namespace)[self.dest], text)
+
+
+ACTIONS = {"convert": Converted, "collect": Collected}  # by the setting that they need
+
+
 class Container(Protocol):
     """A parser, or a group of its options."""
 
@@ -79,10 +109,13 @@ class Container(Protocol):
 
 
 class Option:
-    """An option or an operand, as argparse declares it."""
+    """An option or an operand, as argparse declares it, or with `convert` or `collect`."""
 
     def __init__(self, *names: str, help: str, **settings: Any) -> None:
         self.names, self.settings = names, {"help": help, **settings}
+        for setting, action in ACTIONS.items():
+            if setting in settings:
+                self.settings["action"] = action
 
     @property
     def is_operand(self) -> bool:
@@ -90,7 +123,7 @@ class Option:
 
     @property
     def repeatable(self) -> bool:
-        return self.settings.get("action") == "append"
+        return self.settings.get("action") in ("append", Collected)
 
     def add_to(self, parser: Container) -> Any:
         return parser.add_argument(*self.names, **self.settings)
@@ -104,9 +137,56 @@ def option(name: str, metavar: str | tuple[str, ...], help: str, **settings: Any
     return Option(name, metavar=metavar, help=help, **settings)
 
 
+def parameter(name: str, metavar: str, usual: str = "", **settings: Any) -> Option:
+    """An option for the parameter of the flow with the same name, or the clock period; its help and legal
+    values are those of the steps.
+
+    usual: the default in the help, if it is not that of the steps.
+    """
+    described = graph.parameters()[OF_FLOW.get(name, name.strip("-"))]
+
+    def parse(text: str) -> Any:
+        try:
+            return described.checked(text)
+        except BadInput as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    notes = "; ".join(filter(None, (described.values, f"default: {usual or described.default}")))
+    help = f"{described.help.replace('`', '')} ({notes})"
+    return Option(name, metavar=metavar, help=help, type=parse, **settings)
+
+
 def repeated(name: str, metavar: str, help: str, **settings: Any) -> Option:
     """An option that may be repeated."""
     return Option(name, metavar=metavar, help=help, **{"action": "append", "default": [], **settings})
+
+
+def assigned(name: str, metavar: str, example: str, help: str, **settings: Any) -> Option:
+    """A repeatable option whose values have names, as in --set NAME=VALUE; the value is a dictionary."""
+
+    def collect(known: Mapping[str, str], text: str) -> Mapping[str, str]:
+        key, _, value = (part.strip() for part in text.partition("="))
+        if not key or not value:
+            raise BadInput(f"{name} {short(text)}: write {metavar}, as in {name} {example}")
+        if key in known:
+            raise BadInput(f"{name} {key} is given twice; give it once")
+        return {**known, key: value}
+
+    return option(name, metavar, help, collect=collect, default={}, **settings)
+
+
+def writable(option: str, *formats: str) -> Callable[[str], str]:
+    """A conversion of the path of a file to write; BadInput at once if it cannot be created, or if its name
+    does not end in one of these formats.
+    """
+
+    def checked(path: str) -> str:
+        check_file(option, path)
+        if formats and Path(path).suffix.lstrip(".") not in formats:
+            raise BadInput(f"{option} {path}: give a name that ends in .{', .'.join(formats)}")
+        return path
+
+    return checked
 
 
 def choice(name: str, choices: Iterable[Any], help: str, default: Any = None, **settings: Any) -> Option:
@@ -183,9 +263,10 @@ _DECLARED = (
         "manifests; may be repeated (see `modexlab new --help`)",
         dest="manifests",
     ),
-    repeated(
+    assigned(
         "--set",
         "PARAM=VALUE",
+        "nstages=4",
         "set a parameter of the design; may be repeated (see `modexlab show DESIGN`)",
         dest="settings",
     ),
@@ -197,9 +278,10 @@ _DECLARED = (
     option("--base", "B", "the base, below the modulus; decimal or 0x...", type=number),
     option("--exp", "E", "the exponent", type=number),
     option("--mod", "N", "the modulus", type=number),
-    repeated(
+    assigned(
         "--field",
         "NAME=VALUE",
+        "a=12",
         "a field of the request, or its values in several requests (NAME=1,2,3); may be repeated",
         dest="fields",
     ),
@@ -227,9 +309,9 @@ _DECLARED = (
     # simulation
     Option("--level", help="level of the model", default="rtl"),
     option("--operation", "NAME", "only this operation"),
-    option("--stage", "STAGE", "how RTL is simulated: python, verilog or native"),
+    option("--backend", "NAME", "how RTL is simulated: python, verilog or native"),
     flag("--trace", "print a line for every cycle"),
-    option("--vcd", "FILE", "write waveforms"),
+    option("--vcd", "FILE", "write waveforms", convert=writable("--vcd")),
     option("--mul-latency", "L", "cycles of the multiplier (default: 1)", type=number),
     choice(
         "--div-bits",
@@ -239,23 +321,19 @@ _DECLARED = (
         type=number,
     ),
     # the flow
-    option(
-        "--clock",
-        "NS",
-        f"clock period (default: {DEFAULT_CLOCK_NS} ns, or that of --kit)",
-        type=real(check_clock, "2.5"),
-    ),
+    parameter("--clock", "NS", f"{graph.parameters()['clock_period'].default:g}, or that of --kit"),
     option(
         "--kit",
         "NAME",
         "cell library: nangate45 (the default), sky130hd, ihp-sg13g2, asap7 (see `modexlab env`), or a "
         "kit.toml",
     ),
-    repeated(
+    assigned(
         "--flow",
         "PARAM=VALUE",
-        "another parameter of the flow, such as glitches=False; may be repeated (an unknown name prints the "
-        "list)",
+        "glitches=False",
+        f"another parameter of the flow, such as glitches=False; may be repeated ({', '.join(OTHERS)}: "
+        "docs/reference/flow.md)",
         dest="other",
     ),
     flag("--layout", "place and route, and include the layout"),
@@ -276,9 +354,10 @@ _DECLARED = (
     flag("--full", "include slow measurements"),
     option("--table", "N", "only this table of the paper; may be repeated", action="append"),
     option(
-        "--ledger",
+        "--store",
         "FILE",
-        "the ledger (default: $MODEXLAB_LEDGER, else modexlab/ledger.sqlite among the user's data)",
+        "the store (default: $MODEXLAB_STORE, else modexlab/store.jsonl among the user's data)",
+        convert=writable("--store"),
     ),
     Option("--format", help="format of the written file"),
     Option("--output", "-o", metavar="PATH", help="where to write the result"),
@@ -286,11 +365,12 @@ _DECLARED = (
 )
 SHARED = {declared.names[0]: declared for declared in _DECLARED}
 PRIVATE = ("--crt", "--blind", "--verify")  # options of a private operation by a program
+SETTINGS = ("--set", *PRIVATE)  # of a machine of the catalogue
 RSA_OPERANDS = ("--base", "--exp", "--mod")
 UNITS = ("--mul-latency", "--div-bits")  # of the pipeline
 VERILOG = ("--verilog", "--top", "--include", "--define")
 WIDTH = f"--nbits (default: {PAPER_NBITS})"
-HARDWARE = (WIDTH, "--set", *PRIVATE, Interfaces(unit=True))  # a machine, or its multiplier alone
+HARDWARE = (WIDTH, *SETTINGS, Interfaces(unit=True))  # a machine, or its multiplier alone
 COUPLING = shared(
     "--interface",
     "xcel: at the accelerator port of the processor; axi4lite: on its bus, with an interrupt; default: xcel",

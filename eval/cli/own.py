@@ -1,7 +1,7 @@
 """Commands on accelerators of any kind: requests by named fields, and the table at all levels."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...fl.accelerator import Fields, Message
 from ...fl.errors import BadInput, shown, unknown
@@ -74,11 +74,11 @@ def _requests(accelerator: Runnable, name: str, requests: list[Message]) -> Oper
     return Operation(accelerator, name, [requests], judge)
 
 
-def _given(accelerator: Runnable, given: Sequence[str]) -> list[Message]:
+def _given(accelerator: Runnable, given: Mapping[str, str]) -> list[Message]:
     """The requests of --field options: one, or as many as each field has values."""
     fields = [name for name, _ in accelerator.shape.request]
     values = {}
-    for name, found in numbers("--field", given, f"NAME=VALUE, as in --field {fields[0]}=12"):
+    for name, found in numbers("--field", given):
         if name not in fields:
             raise unknown(f"field of {accelerator.name}", name, fields)
         values[name] = found
@@ -97,20 +97,20 @@ def _given(accelerator: Runnable, given: Sequence[str]) -> list[Message]:
 
 
 def check(args: Namespace, design: OwnDesign) -> int:
-    """`modexlab check` without files: the table at all levels and stages."""
+    """`modexlab check` without files: the table at all levels and backends."""
     accelerator = made(args, design)
-    stages = accelerator.stages
-    if args.stage is not None:
-        simulated = [stage for stage in stages if stage != "cl"]
-        if args.stage not in simulated:
-            raise unknown("stage", args.stage, simulated)
-        stages = tuple(stage for stage in stages if stage in ("cl", args.stage))
-    report, text = checked(accelerator, stages, args.json)
+    backends = accelerator.backends
+    if args.backend is not None:
+        simulated = [backend for backend in backends if backend != "cl"]
+        if args.backend not in simulated:
+            raise unknown("backend", args.backend, simulated)
+        backends = tuple(backend for backend in backends if backend in ("cl", args.backend))
+    report, text = checked(accelerator, backends, args.json)
     return answer(args, report, text, ok=report["ok"])
 
 
-def checked(accelerator: Runnable, stages: Sequence[str], quiet: bool) -> tuple[Json, str]:
-    """Check the table at these stages; return the report as JSON and as text."""
+def checked(accelerator: Runnable, backends: Sequence[str], quiet: bool) -> tuple[Json, str]:
+    """Check the table with these backends; return the report as JSON and as text."""
     name, nbits = accelerator.name, accelerator.nbits
     passed = []
     error = ""
@@ -118,10 +118,10 @@ def checked(accelerator: Runnable, stages: Sequence[str], quiet: bool) -> tuple[
 
         def report(run: levels.Passed) -> None:
             passed.append(run)
-            progress(len(passed), len(stages) * len(levels.STALLS))
+            progress(len(passed), len(backends) * len(levels.STALLS))
 
         try:
-            levels.check_levels(accelerator, stages, report)
+            levels.check_levels(accelerator, backends, report)
         except levels.Disagreement as disagreement:
             error = str(disagreement)
     lines = [f"{run.where:<18}  {run.rows} rows equal to fl, {run.cycles} cycles" for run in passed]

@@ -11,7 +11,7 @@ GROUPS = {
     "simulation": ("run", "check", "proc"),
     "hardware": ("verilog", "asic"),
     "proofs and attacks": ("prove", "attack"),
-    "measurements": ("sweep", "compare", "report", "ledger"),
+    "measurements": ("sweep", "compare", "report", "store"),
     "this installation": ("env",),
 }
 SUMMARIES = {
@@ -27,7 +27,7 @@ SUMMARIES = {
     "sweep": "measure a space of designs and print its Pareto fronts",
     "compare": "compare the papers' figures, or all cores, with ours",
     "report": "measure what is missing and write the report, one HTML page",
-    "ledger": "show, export, merge, verify, salvage or reproduce measurements",
+    "store": "show, export, compare, merge, check or reproduce measurements",
     "env": "show the cell libraries, the tools and the cache",
 }
 
@@ -83,11 +83,13 @@ ROUTES = {
     "attack leakage": Route("attack.leak", "find out whether time or power reveals a secret", "howto/attack"),
     "attack faults": Route("attack.faults", "find out what a flipped bit can do", "howto/attack"),
     "attack all": Route("attack.everything", "see which protections hold", "howto/attack"),
-    "sweep": Route("explore", "explore a design space", "howto/sweep"),
+    "sweep": Route("sweep", "measure a space of designs", "howto/sweep"),
+    "sweep --dry-run": Route("sweep_plan", "see what a sweep would measure, and for how long", "howto/sweep"),
+    "sweep --list": Route("show.spaces", "choose a sweep", "howto/sweep"),
     "compare": Route("compare", "judge a design against published work", "howto/compare"),
     "report": Route("report", "get all results as one page", "howto/report"),
-    "ledger": Route("ledger", "look up, move or check measurements", "howto/report"),
-    "ledger reproduce": Route("reproduce", "repeat a measurement", "howto/report"),
+    "store": Route("store", "look up, move or check measurements", "howto/report"),
+    "store reproduce": Route("reproduce", "repeat a measurement", "howto/report"),
     "env": Route("env", "find out what is installed and how large the cache is", "howto/asic"),
 }
 

@@ -7,13 +7,13 @@
 A cell keeps its text as printed. `value` and `unit` are parsed from that text and from the units that the
 file states. `corrected` is the right value of a cell that contradicts the rest of the paper, with the reason
 in `erratum`. `amount` is the corrected or else the printed value in the unit of the metric (METRICS); it is
-the value to compare with a figure of the ledger.
+the value to compare with a figure of the store.
 
 The meaning of a cell is the union of the attributes of its table (`says`), of its row or one of the row's key
 cells (`rows`, `keys`) and of its column (`columns`); contradicting attributes are an error. Attributes of
 single cells (`cells`) override these. The attributes are:
 
-    metric      a name of METRICS. These have the same meaning in the ledger: cycles, time_ns, clock_ns,
+    metric      a name of METRICS. These have the same meaning in the store: cycles, time_ns, clock_ns,
                 area_um2, fmax_mhz, power_mw, energy_nj, lut, ff, dsp, alm. The others are the papers' own:
                 le (logic elements), slice, step_ns (one iteration of 000's exponentiation), gate, area_time,
                 ratios, ...; those in NOT_COMPARED have no counterpart of ours

@@ -36,20 +36,11 @@ CHARTS = {  # name: (title, caption)
         "For operations too long to simulate at gate level, the energy of a window of products is measured "
         "and scaled by the exact cycle count.",
     ),
-    "interfaces": (
-        "Area with each interface",
-        "The same machine at one clock: its multiplier alone, the machine alone, behind registers, behind "
-        "AXI4-Lite, and with a processor.",
-    ),
     "areas": (
         "Area by module",
         "Modules of the same class are summed. A multiplier is one class, in the colour of its family. All "
         "other modules are grey, and large ones are split into their submodules. Families without a colour "
         "of their own share the strongest grey; the design tells them apart.",
-    ),
-    "paths": (
-        "Longest path and clock",
-        "Bar: the longest path. Tick: the clock period. The difference is the slack.",
     ),
     "energies": (
         "Energy of an operation, without and with all glitches",
@@ -62,12 +53,6 @@ CHARTS = {  # name: (title, caption)
         "One tick per exponent; all exponents have the same length. With a single tick at 100 %, the time "
         "reveals nothing about the exponent. In a smear, each 1 bit of the exponent costs a product. Grey: "
         "by formula, not simulated.",
-    ),
-    "protections": (
-        "Cycles, area and energy without glitches with each protection",
-        "In percent of the fixed window alone (vertical line). Cycles are counted at an RSA width. Area and "
-        "energy are those of small machines, on which blinding is expensive because their exponents are "
-        "short.",
     ),
     "cores": (
         "Area × time of a product",

@@ -123,10 +123,19 @@ def apart(vega: Spec) -> Spec:
     Vega-Lite cannot express this; app.js does the same. Keeping labels off the points as well would need a
     canvas, which vl-convert lacks, and at least one point in every layer, which filters may remove.
     """
-    for mark in vega["marks"]:
-        if mark["type"] == "text" and mark.get("name") != ENDS:
-            mark["transform"] = [LABELS]
+    _place_labels(vega["marks"], "width", "height")
     return vega
+
+
+def _place_labels(marks: Sequence[Spec], width: str, height: str) -> None:
+    """Place the labels of a view, whose size these signals have, and of the views in it."""
+    for mark in marks:
+        if mark["type"] == "group":
+            sides = (mark["encode"]["update"][side].get("signal") for side in ("width", "height"))
+            inner = [own or outer for own, outer in zip(sides, (width, height), strict=True)]
+            _place_labels(mark["marks"], *inner)  # a group of a view's lines is as large as the view
+        elif mark["type"] == "text" and mark.get("name", "").rpartition("child__")[2] != ENDS:
+            mark["transform"] = [{**LABELS, "size": {"signal": f"[{width}, {height}]"}}]
 
 
 def _tips(*texts: str) -> list[Spec]:
@@ -411,31 +420,6 @@ def areas(classes: Sequence[str], style: Style) -> Spec:
     return _chart("areas", height, _layer(bar, encoding | more))
 
 
-def interfaces(style: Style) -> Spec:
-    """Area of a machine with each interface."""
-    encoding, height = _bars("area_um2", AREA)
-    tooltip = _tips("name machine", f"area_um2# {AREA}", "setup stage", "row row")
-    bars = {**encoding, "color": style["color"], "opacity": _opacity(), "tooltip": tooltip}
-    return _chart("interfaces", height, _layer(_bar(0.6), bars))
-
-
-def paths(style: Style) -> Spec:
-    """The longest path of each design, and its clock period."""
-    encoding, height = _bars("path_ns", "Longest path (ns)")
-    encoding["tooltip"] = _tips(
-        "name design",
-        "path_ns# longest path (ns)",
-        "clock_ns# clock period (ns)",
-        "start from",
-        "end to",
-        "through through",
-        "row row",
-    )
-    clock = {**encoding, "x": {**encoding["x"], "field": "clock_ns"}}
-    bars = _layer(_bar(0.6), {**encoding, "color": style["color"]})
-    return _chart("paths", height, bars, _layer(_tick(style), clock))
-
-
 def cores(style: Style) -> Spec:
     """Area against the time of a product, with a floor of area x time for each width."""
     here = {"x": _log("product_ns", "Interval between products (ns)"), "y": _log("area_um2", AREA)}
@@ -556,34 +540,6 @@ def leakage(style: Style) -> Spec:
     )
     tick = {"type": "tick", "thickness": 1.5, "opacity": 0.55, "height": {"band": 0.7}}
     return _chart("leakage", height, _layer(tick, encoding))
-
-
-def protections(shares: Sequence[str], style: Style) -> Spec:
-    """Costs of protected programs, in percent of the unprotected one."""
-    encoding, height = _bars(
-        "percent",
-        "Relative to the fixed window alone (%)",
-        26,
-        scale={"zero": True, "nice": True},
-        axis={"tickCount": 8, "format": "d"},
-    )
-    looks = [*map(style, ("series-0", "series-5", "series-1"))]
-    shown = {
-        **encoding,
-        "color": {**_nominal("part", shares, looks), "sort": shares, "legend": {"columns": 1}},
-        "shape": {**_nominal("part", shares, ("circle", "square", "diamond")), "sort": shares},
-        "opacity": _opacity(),
-        "tooltip": _tips(
-            "name program",
-            "part metric",
-            "value# figure",
-            "unit unit",
-            "percent# relative to the fixed window alone (%)",
-            "row row",
-        ),
-    }
-    points = _layer({**POINT, "size": 80}, shown, name="points")
-    return _chart("protections", height, _reference(100, style), points)
 
 
 GREEN = 2  # index of the series colour that would look like a verdict here

@@ -17,9 +17,9 @@ from ..json_values import attributes
 from ..lab.comparison.cores import MACHINE, MM2, PUBLISHED, UNKNOWN, Core, Cores, spread
 from ..lab.stages import title
 from .cores import figures_of, of_core, segment, widened
-from .ledger_view import Records
 from .metrics import shown
 from .palette import FAMILIES, NAMED
+from .store_view import Records
 from .tables import MISSING, Cell, Column, Table, number, table_of
 
 ROOM = 1.6  # factor by which lines of equal area x time extend beyond the points, on both sides
@@ -109,11 +109,12 @@ class Width(NamedTuple):
 
 
 def widths(found: Cores) -> list[Width]:
-    """The measured machines, grouped by width, work and stage."""
+    """The machines with a result or an estimate, grouped by width, work and stage."""
     made = []
     for nbits, cores in groupby(found, attrgetter("nbits")):
         whole = [core for core in cores if core.operation_us is not None]
-        machines = [core for core in whole if core.measured and core.part == MACHINE and not core.marks]
+        known = (core for core in whole if (core.measured or core.estimate) and not core.marks)
+        machines = [core for core in known if core.part == MACHINE]
         for (work, stage), same in grouped(machines, attrgetter("work", "stage")).items():
             others = [core for core in whole if core.kind == PUBLISHED and core.limits == same[0].limits]
             made.append(Width(nbits, f"{work}, {title(stage)}", same, others))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..designs.soc_system import accelerator_in
+from ..designs.system_catalogue import subject_of
 from ..json_values import attributes
 from ..lab.comparison.compare import (
     CELLS,
@@ -21,35 +23,35 @@ from ..lab.comparison.compare import (
     compare,
     label,
 )
-from ..lab.ledger.ledger import Ledger, family_of
 from ..lab.metrics import Metric
+from ..lab.store.snapshot import Snapshot
 from ..papers.published import Table as PaperTable
 from ..papers.published import papers
-from .ledger_view import Record, Records
 from .metrics import of_paper, shown
 from .published import citation
+from .store_view import Record, Records
 from .tables import MISSING, OPERATIONS, Cell, Column, Line, Table, judged, line, own, quotient
 
 
 @dataclass
 class Compared:
-    """Published figures paired with comparable figures of the ledger."""
+    """Published figures paired with comparable figures of the store."""
 
     tables: list[Table] = field(default_factory=list)  # one for each paper
     records: Records = field(default_factory=list)  # of the chart
     citations: list[dict[str, str]] = field(default_factory=list)  # of the published figures
 
 
-def compared(ledger: Ledger, asked: Sequence[str] = ()) -> Compared:
+def compared(results: Snapshot, asked: Sequence[str] = ()) -> Compared:
     """Compare the figures of all papers, or only those of the designs in `asked`."""
     result = Compared()
     tables = {(paper.number, table.number): table for paper in papers() for table in paper.tables}
     figures = (figure for table in tables.values() for figure in table.figures())
     found = [
         item
-        for item in compare(figures, ledger)
+        for item in compare(figures, results)
         if isinstance(item, Comparison)
-        and (not asked or any(side.name.removeprefix("procxcel-") in asked for side in item.sides))
+        and (not asked or any(accelerator_in(side.name) in asked for side in item.sides))
     ]
     for paper in papers():
         own = [comparison for comparison in found if comparison.figure.paper == paper.number]
@@ -161,7 +163,7 @@ def _upper(comparison: Comparison, side: Side) -> float | None:
 def _filters(comparison: Comparison) -> Record:
     figure = comparison.figure
     return {
-        "family": family_of(figure.subject) if figure.subject else "",
+        "family": subject_of(figure.subject).family if figure.subject else "",
         **attributes(figure, "nbits", "metric"),
         "operation": figure.operation if figure.operation in OPERATIONS else "",
     }

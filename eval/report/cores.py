@@ -6,29 +6,25 @@ from operator import attrgetter
 
 from ...fl.cost import counting_floor
 from ..designs.interfaces import DEFAULT, UNIT
-from ..designs.system_catalogue import HARDWARE
 from ..json_values import attributes
-from ..lab.comparison.cores import MM2, MULTIPLIER, PUBLISHED, Core, Cores, cores
-from ..lab.ledger.ledger import Ledger
-from ..lab.stages import NETLIST, title
-from .ledger_view import Record, Records, if_stale
+from ..lab.comparison.cores import ALL, MM2, MULTIPLIER, PUBLISHED, Core, Cores, Selection, areas, cores
+from ..lab.stages import title
+from ..lab.store.snapshot import Snapshot
+from .store_view import Record, Records, if_stale
 from .tables import MISSING, Cell, Column, Table, own, table_of
 
 ROOM = 1.5  # factor by which a floor line extends beyond the points of its width, on both sides
 
 
-def found(ledger: Ledger, asked: Sequence[str] = (), kit: str = "") -> list[Core]:
+def found(
+    results: Snapshot, asked: Sequence[str] = (), kit: str = "", selection: Selection = ALL
+) -> list[Core]:
     """The cores at every width that was measured with this kit, and published ones."""
-    widths = {
-        row.nbits
-        for row in ledger.rows(stage=list(NETLIST), metric="area_um2", interface=[UNIT, DEFAULT.name])
-        if row.kit == kit
-    }
-    names = [name for name in asked if not name.startswith(HARDWARE)]
+    widths = sorted({row.nbits for row in areas(results, (UNIT, DEFAULT.name), kit)})
     return [
         core
-        for core in (cores(ledger, sorted(widths), kit=kit) if widths else ())
-        if core.kind == PUBLISHED or not names or core.design in names
+        for core in (cores(results, widths, kit=kit, selection=selection) if widths else ())
+        if core.kind == PUBLISHED or not asked or core.design in asked
     ]
 
 

@@ -1,7 +1,7 @@
 """Chart data: lists of flat records, shared by the page and the pictures.
 
 Every record has the fields of the filters (family, nbits, operation, interface, stage) and its source: `m`, a
-measurement of the ledger, with `row`, one of its figures, or `p`, a machine of a paper.
+measurement of the store, with `row`, one of its figures, or `p`, a machine of a paper.
 """
 
 import contextlib
@@ -21,10 +21,10 @@ from ..lab.comparison.compare import STALE
 from ..lab.point import Point
 from ..lab.stages import FORMULA
 from .charts import BY_FORMULA, CONSTANT, DEPENDS, SHARES
-from .ledger_view import SILICON, Entries, Entry, Record, Records, if_stale
 from .metrics import AXES
 from .palette import PARTS, is_family
 from .published import Machine, sources
+from .store_view import SILICON, Entries, Entry, Record, Records, if_stale, labels
 
 Details = Mapping[int, Record]  # of measurements
 Pieces = dict[str, list[float]]  # the areas of modules by their class
@@ -59,9 +59,11 @@ def points(entries: Entries, machines: Iterable[Machine]) -> Records:
     """
     own = [entry for entry in entries if entry.operation != LEAKAGE]
     fresh = {entry.group for entry in own if not entry.stale}
+    label = labels(own, attrgetter("group"))
     records = [
         {
             **basics(entry),
+            "label": label(entry),
             "kind": "twin" if entry.twin else "ours",
             "group": entry.group,
             "row": entry.first.id,
@@ -149,8 +151,9 @@ def lines(entries: Entries) -> dict[int, str]:
     """A unique name for each measurement that `chips` selects."""
     chosen = {entry.measurement: entry for entry in chips(entries)}
     many_widths = len({entry.nbits for entry in chosen.values()}) > 1
+    label = labels([*chosen.values()], attrgetter("nbits", "interface", "stage"))
     names = {
-        number: f"{entry.label}, {entry.nbits} bits" if many_widths else entry.label
+        number: f"{label(entry)}, {entry.nbits} bits" if many_widths else label(entry)
         for number, entry in chosen.items()
     }
     for more in (

@@ -12,9 +12,9 @@ from ..lab.verdicts import FAULTS, LEAKAGE
 from . import protections
 from .charts import DEPENDS, SHARES
 from .datasets import GROWING
-from .ledger_view import Record, Records
 from .metrics import METRICS, listed, shown
 from .palette import is_family
+from .store_view import Record, Records
 from .tables import OPERATIONS, Table
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _area(content: "Content") -> str:
 
 
 def _critical(content: "Content") -> str:
-    return f"Longest paths range from {_extremes(content.data['paths'], 'path_ns', '{:.2f} ns'.format)}."
+    return f"Longest paths range from {_extremes(content.paths, 'path_ns', '{:.2f} ns'.format)}."
 
 
 def _energy(content: "Content") -> str:

@@ -18,11 +18,11 @@ from ..lab.stages import FORMULA, STAGES
 from .charts import ENDS, LABELS, Chart, config
 from .datasets import LEAKAGE, through
 from .findings import finding
-from .ledger_view import INTERFACES, Entry, Record, Records, metric_of, names_of_metrics
 from .metrics import AXES, METRICS, shown
 from .palette import look, style_sheet, variable
 from .published import citation
 from .sections import Content
+from .store_view import INTERFACES, Entry, Record, Records, metric_of, names_of_metrics
 from .tables import OPERATIONS
 from .text import without_empty_columns
 
@@ -56,16 +56,12 @@ SECTIONS = (  # name, title, and names of parts
         "How does the cost grow with the width?",
         "chart widths, chart area_um2-width, chart time_ns-width, chart energy_nj-width",
     ),
-    (
-        "interfaces",
-        "What do the bus and the processor cost?",
-        "table interfaces, chart interfaces",
-    ),
+    ("interfaces", "What do the bus and the processor cost?", "table interfaces"),
     ("area", "Where does the area go?", "chart areas"),
-    ("critical", "What limits the clock?", "chart paths, table critical"),
+    ("critical", "What limits the clock?", "table critical"),
     ("energy", "Where does the energy go?", "chart energies"),
     ("leakage", "What leaks?", "table attacks, table leaks, chart leakage"),
-    ("protections", "What does each protection cost?", "table protections, chart protections"),
+    ("protections", "What does each protection cost?", "table protections"),
     ("proofs", "What is proved?", "table proofs"),
     ("layouts", "What do the layouts look like?", "table layouts, layouts"),
     ("figures", "All figures", "figures.html"),
@@ -156,7 +152,7 @@ def packed(records: Sequence[Record]) -> Record:
     columns: Record = {}
     for name in names:
         values = [_rounded(record.get(name)) for record in records]
-        if all(isinstance(value, str) for value in values) and len(set(values)) < len(values):
+        if all(isinstance(value, str | None) for value in values) and len(set(values)) < len(values):
             words = {word: index for index, word in enumerate(dict.fromkeys(values))}
             columns[name] = {"words": list(words), "index": [words[value] for value in values]}
         else:
@@ -308,7 +304,7 @@ def _footer(content: Content) -> str:
     versions = dict.fromkeys(version for entry in content.entries for version in _versions(entry))
     tools = f" Tools: {', '.join(versions)}." if versions else ""
     return (
-        f"Written by modexlab {content.when} from the ledger {content.path.name}.{tools} "
+        f"Written by modexlab {content.when} from the store {content.path.name}.{tools} "
         "Charts by Vega-Lite, which this file contains; nothing is loaded from elsewhere."
     )
 
@@ -347,7 +343,7 @@ def _sections(content: Content, charts: Mapping[str, Chart]) -> list[Section]:
     """The sections with data."""
     pictures = "Placed and routed with open tools; the command of each figure reproduces its pictures."
     if content.left_out:
-        pictures += f" {content.left_out} more are in the ledger; they are left out to keep this page small."
+        pictures += f" {content.left_out} more are in the store; they are left out to keep this page small."
     there: dict[str, list[tuple[str, Any]]] = {
         **{f"chart {name}": [(CHART, chart)] for name, chart in charts.items()},
         **{

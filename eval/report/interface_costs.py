@@ -8,12 +8,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ..designs.interfaces import DEFAULT, SYSTEM, UNIT
-from ..designs.system_catalogue import HARDWARE
 from ..designs.workload_names import DECRYPT, ENCRYPT, PRODUCT
 from ..grouping import grouped
 from ..json_values import attributes
 from ..lab.stages import FLOW, RTL
-from .ledger_view import INTERFACES, Entries, Entry, Records, if_stale
+from .store_view import INTERFACES, Entries, Entry
 from .tables import MISSING, Cell, Column, Table, figures, table_of
 
 AREA = "area_um2"
@@ -30,7 +29,7 @@ class Step(NamedTuple):
 
     @property
     def name(self) -> str:
-        return self.first.label.removeprefix(HARDWARE)
+        return self.first.alone
 
     @property
     def area(self) -> Cell:
@@ -54,7 +53,7 @@ def steps(entries: Entries) -> list[Step]:
     clock that most of its interfaces share.
     """
     kept = (entry for entry in entries if entry.stage in (*RTL, FLOW))
-    machines = grouped(kept, lambda entry: (entry.nbits, entry.label.removeprefix(HARDWARE)))
+    machines = grouped(kept, lambda entry: (entry.nbits, entry.alone))
     made: list[Step] = []
     for _, same in sorted(machines.items()):
         found = grouped(same, attrgetter("interface"))
@@ -113,20 +112,3 @@ def table(found: Sequence[Step]) -> Table:
             for step in found
         ),
     )
-
-
-def records(found: Sequence[Step]) -> Records:
-    """The data of the chart: the area behind each interface."""
-    return [
-        {
-            "m": step.silicon.measurement,
-            "row": step.silicon.source(AREA),
-            "name": f"{step.name}, {step.first.behind}",
-            "order": place,
-            AREA: step.silicon.value(AREA),
-            **attributes(step.silicon, "family", "nbits", "setup"),
-            **if_stale(step.silicon),
-        }
-        for place, step in enumerate(found)
-        if step.silicon is not None
-    ]

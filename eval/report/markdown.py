@@ -14,7 +14,7 @@ NAME = "report.md"
 def write(content: Content, directory: Path) -> Path:
     """Write report.md and its pictures; return the path of report.md."""
     pictures = []
-    blocks = ["# modexlab report", f"Written {content.when} from the ledger `{content.path.name}`."]
+    blocks = ["# modexlab report", f"Written {content.when} from the store `{content.path.name}`."]
     if content.empty:
         blocks.append(text(content))
     else:
@@ -30,7 +30,7 @@ def write(content: Content, directory: Path) -> Path:
             title = escaped(item.title)
             blocks.append(f"![{title}]({item.file})\n\n{title}. {item.caption}")
         blocks.append(
-            "The ledger row of each figure is in brackets; `modexlab ledger reproduce ROW` measures it again."
+            "The store row of each figure is in brackets; `modexlab store reproduce ROW` measures it again."
         )
     for file, picture in pictures:
         with replacing(directory / file) as part:

@@ -1,4 +1,4 @@
-"""The metrics of the ledger (lab/metrics.py) for readers: titles, axes, digits and lists of words.
+"""The metrics of the store (lab/metrics.py) for readers: titles, axes, digits and lists of words.
 
 "Energy" alone is the one that `modexlab asic` prints, with partial-swing glitches. Many points lack it, so
 tables and charts show the two that all points have: energy without glitches and with all glitches.
@@ -26,7 +26,7 @@ AXES = tuple(
 
 def metric(name: str, unit: str = "") -> Metric:
     """The metric with this name; an unknown metric is shown under its own name."""
-    return METRICS.get(name) or Metric(name, name.replace("_", " "), unit, ())
+    return METRICS.get(name) or Metric(name, name.replace("_", " "), unit)
 
 
 def of_paper(name: str, unit: str = "") -> Metric:

@@ -1,13 +1,12 @@
-"""Pictures of layouts, from the ledger."""
+"""Pictures of layouts, from the store."""
 
 import base64
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..lab.ledger.ledger import Ledger
 from ..lab.stages import LAYOUT
 from ..png import smaller
-from .ledger_view import Entries, Entry
+from .store_view import Entries, Entry
 
 MOST_BYTES = 4_500_000  # for all pictures: the page stays below 10 MB with them in base64
 WIDEST = 1100  # pixels
@@ -35,12 +34,12 @@ class Picture(NamedTuple):
         return f"data:image/png;base64,{base64.b64encode(self.content).decode()}"
 
 
-def layouts(ledger: Ledger, entries: Entries, names: Mapping[int, str]) -> tuple[list[Picture], int]:
+def layouts(entries: Entries, names: Mapping[int, str]) -> tuple[list[Picture], int]:
     """The pictures of the layouts up to MOST_BYTES in all, amoeba plots first, and the number of pictures
     left out.
     """
     chips = {item.measurement: item for item in entries if item.stage == LAYOUT and item.measurement in names}
-    artifacts = {number: ledger.measurement(number).artifacts for number in chips}
+    artifacts = {number: entry.first.artifacts for number, entry in chips.items()}
     pictures = []
     room, left_out = MOST_BYTES, 0
     for kind, says in KINDS.items():

@@ -1,14 +1,13 @@
 """Verdicts of `modexlab prove` by design."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...flow.prove.report import PROVED, REFUTED
 from ..assurance.proof.check import AXI, KINDS, PROCESSOR, UNITS
 from ..grouping import grouped
 from ..json_values import canonical
-from ..lab.ledger.ledger import Ledger
 from ..lab.verdicts import ATTACKS, OTHER_SCHEDULE, Verdict
 from .tables import MISSING, Cell, Column, Table, table_of
 
@@ -38,25 +37,16 @@ class Proven(NamedTuple):
         return [verdict for verdict in self.verdicts if verdict.kind == kind]
 
 
-def verdicts(ledger: Ledger, asked: Sequence[str] = ()) -> list[Verdict]:
-    """The verdicts on these designs, or on all."""
-    return [
-        item
-        for item in ledger.verdicts()
-        if not asked or {item.subject, item.subject.partition("@")[0]} & set(asked)
-    ]
-
-
-def measured(ledger: Ledger, asked: Sequence[str] = ()) -> list[Proven]:
-    """Machines with proofs."""
-    proofs = (item for item in verdicts(ledger, asked) if item.kind not in ATTACKS)
+def proven(verdicts: Iterable[Verdict]) -> list[Proven]:
+    """The machines with proofs among these verdicts."""
+    proofs = (item for item in verdicts if item.kind not in ATTACKS)
     machines = grouped(proofs, lambda item: (item.subject, item.nbits, canonical(item.settings)))
     return [Proven(found, any(verdict.stale for verdict in found)) for found in machines.values()]
 
 
-def attacked(ledger: Ledger, asked: Sequence[str] = ()) -> list[Verdict]:
-    """The verdicts of attacks."""
-    return [item for item in verdicts(ledger, asked) if item.kind in ATTACKS]
+def attacked(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The verdicts of attacks among these."""
+    return [item for item in verdicts if item.kind in ATTACKS]
 
 
 def _units(machine: Proven) -> Cell:
@@ -109,7 +99,7 @@ COLUMNS = (
 
 def table(found: Sequence[Proven]) -> Table:
     """The table of proofs: one machine per line."""
-    made = sorted(found, key=lambda proven: (proven.first.family, proven.first.subject, proven.first.nbits))
+    made = sorted(found, key=lambda item: (item.first.family, item.first.subject, item.first.nbits))
     # filtered by family only: widths of proofs are small, widths of figures are not
     return table_of(
         "proofs",
@@ -122,7 +112,7 @@ def table(found: Sequence[Proven]) -> Table:
         "bounded number of cycles from any state. `modexlab prove DESIGN` proves a design again and prints "
         "counterexamples.",
         COLUMNS,
-        ((proven, {"family": proven.first.family}) for proven in made),
+        ((item, {"family": item.first.family}) for item in made),
     )
 
 

@@ -1,19 +1,19 @@
 """Costs of each protection: the programs of one design, with cycles at RSA widths and measured areas.
 
-Cycles are counted by microinstruction, as in `modexlab show --costs`, without a ledger. Areas and energies
-are those of the ledger, for machines with the same settings.
+Cycles are counted by microinstruction, as in `modexlab show --costs`, without a store. Areas and energies
+are those of the store, for machines with the same settings.
 """
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..designs import catalogue
 from ..designs.interfaces import DEFAULT
 from ..designs.protection import PROGRAMS, costs, fitted
 from ..designs.workload_names import DECRYPT
 from ..lab.point import Point
-from .ledger_view import SILICON, Entries, Entry, Record, Records, if_stale
+from .store_view import SILICON, Entries, Entry, Record
 from .tables import MISSING, Cell, Column, Table, figures, number, table_of
 
 DESIGN = "mont-keyed"
@@ -21,12 +21,7 @@ SCHEDULE = "fixed-window"
 WIDTHS = (1024, 2048, 4096)
 SILICON_NBITS = 32
 AREA, CYCLES, ENERGY = "area_um2", "cycles", "energy_nj"
-SHOWN_NBITS = 2048  # of the chart
-SHARES = (
-    f"cycles, {SHOWN_NBITS:,} bits",
-    f"area, {SILICON_NBITS} bits",
-    f"energy without glitches, {SILICON_NBITS} bits",
-)
+SHOWN_NBITS = 2048  # of the finding
 
 
 class Program(NamedTuple):
@@ -133,25 +128,3 @@ def table(found: Sequence[Program]) -> Table:
         COLUMNS,
         ((program, {"family": family}) for program in found),
     )
-
-
-def records(found: Sequence[Program]) -> Records:
-    """Chart data: the measured programs, in percent of the schedule alone."""
-    base = next((program for program in found if program.name == SCHEDULE), None)
-    if base is None or base.silicon is None:
-        return []
-    made: Records = []
-    for place, program in enumerate(found):
-        cycles, usual = program.cycles[SHOWN_NBITS], base.cycles[SHOWN_NBITS]
-        about = {"name": program.name, "order": place, "family": catalogue.find(DESIGN).family}
-        figures: list[tuple[Any, ...]] = [(SHARES[0], cycles, "cycles", usual, {})]
-        if chip := program.silicon:
-            for part, name, unit in zip(SHARES[1:], (AREA, ENERGY), ("µm²", "nJ"), strict=True):
-                where = {"m": chip.measurement, "row": chip.source(name), **if_stale(chip)}
-                figures.append((part, chip.value(name), unit, base.silicon.value(name), where))
-        made += (
-            {**about, "part": part, "value": value, "unit": unit, "percent": 100 * value / usual, **where}
-            for part, value, unit, usual, where in figures
-            if value is not None and usual
-        )
-    return made

@@ -11,13 +11,12 @@ from functools import cached_property
 from typing import Any
 
 from ..designs.interfaces import DEFAULT, SYSTEM
-from ..designs.system_catalogue import SOFTWARE
+from ..designs.system_catalogue import SOFTWARE, subject_of
 from ..lab.comparison.compare import label
-from ..lab.ledger.ledger import family_of
 from ..papers import published
 from ..papers.published import Published
-from .ledger_view import INTERFACES
 from .metrics import of_paper
+from .store_view import INTERFACES
 
 SAME_LIBRARY = ("001",)
 # paper -> the cell with the clock period of all of its machines, in nanoseconds
@@ -47,7 +46,7 @@ class Machine:
 
     @property
     def family(self) -> str:
-        return family_of(self.subject)
+        return subject_of(self.subject).family
 
     @property
     def interface(self) -> str:

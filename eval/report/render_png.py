@@ -19,12 +19,12 @@ from ..designs.verilog_header import commit, origin
 from ..grouping import grouped
 from ..json_values import attributes, json_value
 from ..lab.comparison.published_data import UNKNOWN
-from ..lab.ledger.ledger import Ledger, Row
+from ..lab.store.rows import Row
 from .charts import Chart, Spec, apart, config, filled
-from .ledger_view import Record, Records
 from .palette import light
 from .published import citation
 from .sections import Content
+from .store_view import Record, Records
 
 FORMATS = ("png", "svg")
 DPI = 96  # units of a chart, in which text has 10.5 to 12 units: 8 to 9 points in print
@@ -106,12 +106,12 @@ def pictures(content: Content, format: str, columns: int = 2) -> Iterator[tuple[
 
 
 def write_all(
-    content: Content, ledger: Ledger, directory: Path, format: str, columns: int, command: Sequence[str]
+    content: Content, directory: Path, format: str, columns: int, command: Sequence[str]
 ) -> list[Path]:
     """Write every chart, with its data and provenance; return the paths of the charts. command: that of the
     user.
     """
-    measurements = grouped(ledger.rows(history=True), lambda row: row.measurement)
+    measurements = grouped(content.results.history, lambda row: row.measurement)
     published = {
         item["p"]: item
         for item in (
@@ -138,7 +138,7 @@ def write_all(
             "modexlab": origin()[0],
             "commit": commit() or UNKNOWN,
             "data": records,
-            "measurements": [_measurement(measurements[number], ledger) for number in numbers],
+            "measurements": [_measurement(measurements[number]) for number in numbers],
             "published": [published[number] for number in cited],
         }
         replace_json(paths[-1].with_suffix(".json"), provenance)
@@ -146,13 +146,13 @@ def write_all(
     return paths
 
 
-def _measurement(rows: Sequence[Row], ledger: Ledger) -> Record:
+def _measurement(rows: Sequence[Row]) -> Record:
     """A measurement with all of its rows; its command computes them again."""
     first = rows[0]
     return {
         "m": first.measurement,
         "command": shlex.join(first.command),
-        "commit": ledger.measurement(first.measurement).details.get("commit") or UNKNOWN,
+        "commit": first.details.get("commit") or UNKNOWN,
         **attributes(first, "tests", "tools", "stale"),
         "rows": [
             {"row": row.id, **attributes(row, "operation", "metric", "unit"), "value": json_value(row.value)}

@@ -1,4 +1,4 @@
-"""Content of a report, gathered once from the ledger; html, text and markdown write it."""
+"""Content of a report, gathered once from the store; html, text and markdown write it."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,23 +8,24 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..designs import catalogue
-from ..designs.system_catalogue import HARDWARE, SOFTWARE
+from ..designs.soc_system import SOFTWARE_FAMILY
+from ..lab.comparison.cores import ALL, Selection
 from ..lab.flow_settings import EQUIVALENCE
-from ..lab.ledger.ledger import Ledger, Row
 from ..lab.stages import FORMULA, RTL
+from ..lab.store.rows import Failure, Row
+from ..lab.store.snapshot import Snapshot
 from . import charts, choices, cores, datasets, interface_costs, proofs, protections, tables
 from .charts import Chart
 from .comparison import Compared, compared
-from .ledger_view import INTERFACES, SILICON, Entries, Entry, Records, entries_of
 from .metrics import listed, shown
 from .palette import Colours, light
 from .pictures import Picture, layouts
 from .published import machines
+from .store_view import INTERFACES, SILICON, Entries, Entry, Records, entries_of
 from .tables import Table
 
 FEW_NAMES = 4  # of designs that a sentence lists
 MOST_LEAKING = 60  # designs whose exponents are shown one by one
-SOFTWARE_FAMILY = "software"  # as ledger.family_of calls it
 PAPER_NBITS = 32  # the width of the opening view among equals
 COMPLETE = ("cycles", "area_um2", "energy_nj")  # figures of a complete design
 CHECKS = (  # stages, and the simulation that their figures require
@@ -62,34 +63,32 @@ class View(NamedTuple):
 
 
 class Content:
-    """All data of a report on a ledger, or on some of its designs."""
+    """All data of a report on the results of a store, or on those of some of its designs."""
 
     def __init__(
-        self, ledger: Ledger, asked: Sequence[str] = (), *, pictures: bool = True, kit: str = ""
+        self,
+        results: Snapshot,
+        asked: Sequence[str] = (),
+        *,
+        pictures: bool = True,
+        kit: str = "",
+        selection: Selection = ALL,
     ) -> None:
-        self.path, self.asked, self.kit = ledger.path, asked, kit
+        self.results, self.path, self.asked, self.kit = results, results.path, asked, kit
         self.when = f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC"
         rows = [
             row
-            for row in ledger.rows()
+            for row in results.rows
             # a pass is left out to see what it gives, not to compete
             if (row.kit == kit or row.stage not in SILICON) and "leave_out" not in row.flow
+            if self._includes(row) and selection.has(row)
         ]
-        self.failures = ledger.failures()
-        if asked:
-            alone = [name for name in asked if not name.startswith((HARDWARE, SOFTWARE))]
-            subjects = {*asked, *(f"{HARDWARE}{name}" for name in alone)}
-            rows = [row for row in rows if row.subject in subjects]
-            self.failures = [
-                item for item in self.failures if str(item.point.get("subject")).partition("@")[0] in subjects
-            ]
+        self.failures = [item for item in results.failures if self._includes(item)]
         self.entries = entries_of(rows)
         # measurements made with other sources or tools
         self.stale = {entry.measurement for entry in self.once if entry.stale}
         leaking = [entry.measurement for entry in self.once if entry.operation == datasets.LEAKAGE]
-        details = {
-            entry.measurement: dict(ledger.measurement(entry.measurement).details) for entry in self.once
-        }
+        details = {entry.measurement: dict(entry.first.details) for entry in self.once}
         self.origins = {
             number: {name: own.get(name) for name in ("commit", "corner")} for number, own in details.items()
         }
@@ -98,15 +97,24 @@ class Content:
         self.pictures: list[Picture] = []
         self.left_out = 0  # pictures without room on the page
         if pictures:
-            self.pictures, self.left_out = layouts(ledger, self.entries, self.chips)
+            self.pictures, self.left_out = layouts(self.entries, self.chips)
         self.machines = machines()
-        # papers are compared with the default kit
-        self.compared = compared(ledger, asked) if self.entries and not kit else Compared()
-        self.all_cores = cores.found(ledger, asked, kit)
+        # papers are compared with the default kit, and have no protections
+        papers = self.entries and not kit and selection == ALL
+        self.compared = compared(results, asked) if papers else Compared()
+        self.all_cores = cores.found(results, asked, kit, selection)
         self.cores = cores.measured(self.all_cores)  # compared by the time of a product
         self.interfaces = interface_costs.steps(self.comparable)
-        self.proven = proofs.measured(ledger, asked)
-        self.attacked = proofs.attacked(ledger, asked)
+        verdicts = [
+            item
+            for item in results.verdicts
+            if not asked or {item.subject, item.subject.partition("@")[0]} & {*asked}
+        ]
+        self.proven, self.attacked = proofs.proven(verdicts), proofs.attacked(verdicts)
+
+    def _includes(self, item: Row | Failure) -> bool:
+        """Whether a result is of a requested design, alone or behind the processor."""
+        return not self.asked or bool({item.subject, item.design} & {*self.asked})
 
     @property
     def empty(self) -> bool:
@@ -174,15 +182,17 @@ class Content:
             "widths": datasets.widths(own, papers),
             "grown": datasets.grown(own),
             "areas": self._areas[0],
-            "paths": datasets.paths(own, names, details),
             "energies": datasets.energies(own, names, papers),
             "leakage": datasets.leakage(own, details),
             "ratios": self.compared.records,
-            "protections": protections.records(self.programs),
             "cores": cores.records(self.cores),
             "choices": choices.records(self.all_cores),
-            "interfaces": interface_costs.records(self.interfaces),
         }
+
+    @cached_property
+    def paths(self) -> Records:
+        """The longest path and the clock of each measurement."""
+        return datasets.paths(self.comparable, self.chips, self.details)
 
     @cached_property
     def programs(self) -> list[protections.Program]:
@@ -207,12 +217,9 @@ class Content:
             Chart("energy-time", scatter, operation, ("time_ns", "energy_nj")),
             Chart("widths", charts.widths(style), ("family", "operation")),
             *(Chart(f"{metric}-width", charts.grown(metric, style), grown) for metric in datasets.GROWING),
-            Chart("interfaces", charts.interfaces(style), family),
             Chart("areas", charts.areas(self._areas[1], style), bars),
-            Chart("paths", charts.paths(style), bars),
             Chart("energies", charts.energies(style), operation),
             Chart("leakage", charts.leakage(style), ("family", "nbits")),
-            Chart("protections", charts.protections(protections.SHARES, style), family),
             Chart("choices", charts.private(style), family),
             Chart("cores", charts.cores(style), family),
             Chart("ratios", charts.ratios(style), ("family", "nbits", "operation", "metric")),
@@ -240,7 +247,7 @@ class Content:
             choices.terms(self.all_cores),
             cores.table(self.cores),
             interface_costs.table(self.interfaces),
-            tables.critical_paths(self.data["paths"], own),
+            tables.critical_paths(self.paths, own),
             tables.leaks(self.data["leakage"]),
             protections.table(self.programs),
             proofs.table(self.proven),
@@ -265,7 +272,7 @@ class Content:
     def trust(self) -> Iterator[Trust]:
         """Statements about whether the figures can be trusted."""
         netlists = [entry for entry in self.once if entry.stage in SILICON]
-        # each measurement has a functional run; the ledger accepts none without
+        # each measurement has a functional run; the store accepts none without
         counts = Counter(entry.stage for entry in self.once if entry.stage != FORMULA)
         kinds = [
             f"{shown(count)} {says}"

@@ -11,12 +11,12 @@ from ..grouping import grouped
 from ..json_values import attributes
 from ..lab import stages
 from ..lab.comparison.compare import CLOSE, GLITCHES
-from ..lab.ledger.ledger import Failure
 from ..lab.stages import FORMULA
+from ..lab.store.rows import Failure
 from .datasets import LEAKAGE
-from .ledger_view import INTERFACES, SILICON, Entries, Entry, Record
 from .metrics import METRICS, ratio, shown
 from .published import Machine
+from .store_view import INTERFACES, SILICON, Entries, Entry, Record
 
 OPERATIONS = ("encrypt", "decrypt")
 MOST_LINES = 300  # designs and settings; all figures are in a table of their own
@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
     text: str
     value: float | None = None
-    row: int | None = None  # of the ledger
+    row: int | None = None  # of the store
     measurement: int | None = None
     published: str | None = None  # number of a published figure (published.py)
     tone: str = ""  # good, bad or quiet
@@ -140,7 +140,7 @@ def number(head: str, of: Part, unit: str = "") -> Column:
 
 
 def figure(entry: Entry | None, name: str) -> Cell:
-    """A cell with a figure of the ledger."""
+    """A cell with a figure of the store."""
     if entry is None or (value := entry.value(name)) is None:
         return MISSING
     found = own(value, entry.source(name), entry.measurement, entry.stale)
@@ -601,7 +601,7 @@ def marked(entries: Entries) -> Table:
     return table_of(
         "marked",
         "Measured but not comparable",
-        "These figures are in the ledger, but excluded from every table, chart and front above.",
+        "These figures are in the store, but excluded from every table, chart and front above.",
         MARKED,
         ((entry, attributes(entry, "family", "nbits")) for entry in once.values()),
     )

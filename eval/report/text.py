@@ -10,7 +10,7 @@ from .tables import Table
 
 LINE = 116
 NOTHING = """\
-Nothing has been measured yet: the ledger {path} has no figures{which}.
+Nothing has been measured yet: the store {path} has no figures{which}.
 `modexlab report` measures its points; `modexlab sweep SPACE.toml` measures a space of your own."""
 
 

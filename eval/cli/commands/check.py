@@ -1,6 +1,6 @@
 """Run test vectors, or the table of your own accelerator.
 
-Without files, an accelerator of your own runs the rows of its table at every level and stage, with and
+Without files, an accelerator of your own runs the rows of its table at every level and backend, with and
 without stalls. FL, CL and RTL must agree in results, CL and RTL in cycles.
 
 With files: the design computes each usable vector, and Python's own pow and the file (its result, or its
@@ -37,8 +37,8 @@ from ...progress import Progress
 from .. import own
 from ..arguments import one_entry, private, settings_of
 from ..exit_codes import BAD_INPUT, FAILED
-from ..laboratory import jobs_of, ledger_of, sigterm_as_ctrl_c
-from ..options import PRIVATE, flag, option, positive, shared
+from ..laboratory import jobs_of, sigterm_as_ctrl_c, store_of
+from ..options import SETTINGS, flag, option, positive, shared
 from ..render import Json, answer, interrupted, warn
 
 SHOWN_FAILURES = 20
@@ -56,15 +56,14 @@ OPTIONS = (
     ),
     "--accelerator",
     shared("--level", "default: rtl", choices=LEVELS),
-    "--stage (default: native)",
+    "--backend (default: native)",
     "--nbits (default: for each vector its length, rounded up to a multiple of 32)",
-    "--set",
-    *PRIVATE,
+    *SETTINGS,
     flag("--reduce", "reduce bases and factors first, as the calling software would"),
     option("--limit", "N", "run at most N usable vectors of each file", type=positive),
     flag("--allow-empty", "no error if no vector could be checked"),
     "--jobs",
-    "--ledger",
+    "--store",
     "--json",
 )
 
@@ -85,7 +84,7 @@ def execute(args: Namespace) -> int:
     name = judge.design.name
     files, unread = _read(args)
     protected_by = judge.protection.words if judge.protection else []
-    where = ", ".join([judge.stage or judge.level, *protected_by])
+    where = ", ".join([judge.backend or judge.level, *protected_by])
     everything = []
     parts = []
     failures: list[Json] = []
@@ -106,7 +105,7 @@ def execute(args: Namespace) -> int:
     report = {
         "design": name,
         "level": judge.level,
-        "stage": judge.stage,
+        "backend": judge.backend,
         "protected_by": protected_by,
         **_count(everything),
         "failures": failures,
@@ -139,11 +138,11 @@ def _judge(args: Namespace, design: Design) -> Judge:
         design.at(nbits, **(protection.settings(design, nbits, settings) if protection else settings))
     return Judge(
         design,
-        **attributes(args, "level", "stage", "nbits", "reduce", "limit"),
+        **attributes(args, "level", "backend", "nbits", "reduce", "limit"),
         settings=settings,
         jobs=jobs_of(args),
         protection=protection,
-        ledger=ledger_of(args),
+        store=store_of(args),
     )
 
 
@@ -201,7 +200,7 @@ def _lines(part: Json, failures: list[Json], design: str, judge: Judge) -> Itera
     if part["either"]:
         yield f"    passed, {part['either']}: the file accepts either verdict; the power itself is right"
     if part["unpadded"]:
-        by = "in hardware" if judge.stage else "by the functional model"
+        by = "in hardware" if judge.backend else "by the functional model"
         yield f"    unpadded {by} as well, {part['unpadded']}"
     for failure in failures:
         yield f"FAILED {failure['file']}: {failure['name']}: {failure['reason']}"

@@ -40,7 +40,7 @@ def execute(args: Namespace) -> int:
     checked = [
         _checked(machine, args.json)
         if isinstance(machine, ForeignMachine)
-        else own.checked(machine, machine.stages, args.json)
+        else own.checked(machine, machine.backends, args.json)
         for machine in machines
     ]
     failed = any(report.get("failed") or report.get("error") for report, _ in checked)

@@ -1,7 +1,7 @@
 """Compare the papers' figures with ours.
 
 Each published figure is shown next to its twin (the paper's machine, rebuilt) and next to a machine of ours
-that does the same work, from the ledger or else from the reference results of modexlab. --measure measures
+that does the same work, from the store or else from the reference results of modexlab. --measure measures
 the missing and the stale ones, as `modexlab sweep` does: after Ctrl-C the same command continues. x is ours
 divided by the published figure. The verdict limits the comparison:
 
@@ -21,12 +21,14 @@ measures them: first the cores whose clock the reference results list, by one sy
 by searches; --full adds machines and searches at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`,
 prints the table so far. Name designs of the catalogue to see only these. --no-search skips the searches,
 which takes half as long. --pick, which implies `cores`, names one machine for each width: within an area
-limit the one with the fastest private operation, within a time limit the smallest. --kit compares with
-another cell library, --kit all lists the measured cores of every library.
+limit the one with the fastest private operation, within a time limit the smallest. The answer names the
+result or the model that it comes from. --interface, --crt, --blind, --verify and --constant-time select the
+machines. --kit compares with another cell library, --kit all lists the measured cores of every library.
 
 examples:
   modexlab compare cores --nbits 32
   modexlab compare --pick 20000um2
+  modexlab compare cores --pick 1mm2 --interface axi4lite --crt --blind both --verify --constant-time
   modexlab compare paper-003 --measure
   modexlab compare all > comparison.txt
   modexlab compare paper-003 paper-002 --markdown
@@ -45,18 +47,21 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from ....fl.errors import BadInput, unknown
+from ...designs.interfaces import INTERFACES, UNIT
 from ...grouping import grouped
 from ...json_values import attributes
 from ...lab.comparison.compare import NOTES, Comparison, LeftOut, Side, compare, label, missing
-from ...lab.ledger.ledger import Ledger, Row
 from ...lab.point import Point
 from ...lab.space import Space
+from ...lab.store.rows import Row
+from ...lab.store.snapshot import Snapshot
+from ...lab.store.store import Store
 from ...papers.published import NUMBERS, Published, paper
 from ...papers.published import Table as PaperTable
 from ...table import cell, markdown_table, table
 from ..arguments import refuse
-from ..laboratory import ledger_of, swept
-from ..options import flag, option, shared
+from ..laboratory import store_of, swept
+from ..options import PRIVATE, Group, flag, option, shared
 from ..render import LATEX, MARKDOWN, Block, Json, answer, interrupted, output_form, warn
 from . import compare_cores
 from .compare_cores import LINE, wrapped
@@ -86,13 +91,26 @@ OPTIONS = (
         f"the best machine within an area or a time, such as 20000um2 or 5us; implies {compare_cores.WORD}",
     ),
     shared("--accelerator", "here only manifests of RSA cores"),
-    flag("--measure", "measure the missing points, and write them to the ledger"),
+    Group(
+        f"which machines, with {compare_cores.WORD}",
+        (
+            shared(
+                "--interface",
+                "default: bare streams, and multipliers alone",
+                choices=(*INTERFACES, UNIT),
+                default=None,
+            ),
+            *PRIVATE,
+            flag("--constant-time", "only those that promise constant time"),
+        ),
+    ),
+    flag("--measure", "measure the missing points, and write them to the store"),
     "--full (with --measure: wide machines, routing)",
     flag("--own", "without the reference results of modexlab"),
     flag("--no-search", f"with {compare_cores.WORD} --measure: use known clocks where there are any"),
     "--retry",
     "--jobs",
-    "--ledger",
+    "--store",
     shared("--kit", f"with {compare_cores.WORD}; {compare_cores.ALL}: the measured cores of every kit"),
     flag("--markdown", "print tables in Markdown"),
     flag("--latex", f"with {compare_cores.WORD}: print tables for LaTeX (booktabs, graphicx)"),
@@ -117,6 +135,11 @@ def execute(args: Namespace) -> int:
     refuse(args, ["kit"], f": papers are compared with the default kit; {CORES_ALONE}")
     refuse(args, [LATEX], f": tables of papers have no LaTeX form; {CORES_ALONE}")
     refuse(args, ["pick"], f": papers have no machines to choose from; {CORES_ALONE}")
+    refuse(
+        args,
+        ("interface", *PRIVATE, "constant_time"),
+        f": papers are compared with the machines that they describe; {CORES_ALONE}",
+    )
     refuse(args, ["no_search"], f": papers have no clock that is searched; {CORES_ALONE}")
     if args.manifests:
         raise BadInput(
@@ -124,12 +147,12 @@ def execute(args: Namespace) -> int:
         )
     figures = _figures(args)
 
-    def look(ledger: Ledger) -> Compared:
-        compared = compare(figures, ledger)
+    def look(results: Snapshot) -> Compared:
+        compared = compare(figures, results)
         sides = _sides(compared)
         if not args.measure and sides and all(side.row is None for side in sides):
             raise BadInput(
-                f"no counterpart of these figures has been measured yet ({ledger.path}); add --measure"
+                f"no counterpart of these figures has been measured yet ({results.path}); add --measure"
             )
         return compared
 
@@ -142,17 +165,17 @@ def execute(args: Namespace) -> int:
 
 def _answer(
     args: Namespace,
-    look: Callable[[Ledger], T],
+    look: Callable[[Snapshot], T],
     missing: Callable[[T], list[Point]],
     as_json: Callable[[T], Any],
     blocks: Callable[[T], Iterator[Block]],
 ) -> int:
-    """Print the comparison that `look` finds in the ledger, after measuring missing points with --measure."""
-    with ledger_of(args, read_only=not args.measure, reference=not args.own) as ledger:
-        compared, code = look(ledger), 0
+    """Print the comparison that `look` finds in the store, after measuring missing points with --measure."""
+    with store_of(args, read_only=not args.measure, reference=not args.own) as store:
+        compared, code = look(Snapshot(store)), 0
         if args.measure:
-            code = _measure(missing(compared), ledger, args)
-            compared = look(ledger)
+            code = _measure(missing(compared), store, args)
+            compared = look(Snapshot(store))
     answer(args, as_json(compared), *blocks(compared), form=output_form(args))
     return code
 
@@ -191,20 +214,20 @@ def _sides(compared: Compared) -> list[Side]:
 # ---- measuring
 
 
-def _measure(points: list[Point], ledger: Ledger, args: Namespace) -> int:
+def _measure(points: list[Point], store: Store, args: Namespace) -> int:
     """Measure the missing points, some of which may fail; return the exit code."""
     if not points:
         return 0
     space = Space("comparison", "", objectives={}, constraints=(), parts=())  # points without fronts
-    sweep = swept(args, space, points, ledger, "compare")
+    sweep = swept(args, space, points, store, "compare")
     if sweep.failed:
         before = any(failed.earlier for failed in sweep.failed.values())
         warn(
-            f"{len(sweep.failed)} of {len(points)} points could not be measured; `modexlab ledger "
+            f"{len(sweep.failed)} of {len(points)} points could not be measured; `modexlab store "
             f"--failures` shows them{'; --retry tries them again' if before else ''}"
         )
     if sweep.interrupted:
-        return interrupted(f"{len(sweep.measured)} of {len(points)} points are in the ledger")
+        return interrupted(f"{len(sweep.measured)} of {len(points)} points are in the store")
     return 1 if sweep.failed else 0
 
 

@@ -18,13 +18,13 @@ from ...json_values import attributes, json_value
 from ...lab.comparison import cores as lab
 from ...lab.comparison import published_data
 from ...lab.comparison.cores import Core, Cores
-from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
+from ...lab.store.snapshot import Snapshot
 from ...report.choices import Limit, Width
 from ...report.choices import widths as comparable
 from ...report.metrics import shown
 from ...table import cell, table
-from ..arguments import refuse
+from ..arguments import refuse, requested_of
 from ..laboratory import kit_of
 from ..render import MARKDOWN, TEXT, Block, Columns, Json, Table, output_form, warn
 
@@ -33,13 +33,13 @@ ALL = "all"  # of --kit
 LINE = 120
 LEAST_NAME = 16  # of a column of names
 MARKDOWN_ONLY = ("obtained", "commit", "url", "note")  # too wide for the text
-STALE_MARK, MARK, OWN_MARK, DOUBT_MARK = "!", "*", "+", "?"
+STALE_MARK, MARK, OWN_MARK, DOUBT_MARK, ESTIMATE_MARK = "!", "*", "+", "?", "~"
 STALE = (
     f"{STALE_MARK}, stale: measured with other sources or tools than the present ones; --measure measures it "
     "again."
 )
 REFERENCE = (
-    f"{OWN_MARK}, measured by you (`modexlab ledger`); the others are the reference results of modexlab."
+    f"{OWN_MARK}, measured by you (`modexlab store`); the others are the reference results of modexlab."
 )
 PUBLISHED = (
     "Published, each on its own technology: differences to ours come from the technology as much as from the "
@@ -65,7 +65,8 @@ def figure(name: str) -> Callable[[Any], str]:
 def marked_name(core: Core) -> str:
     own = OWN_MARK if core.measured and not core.reference else ""
     marks = (
-        MARK * bool(core.marks)
+        ESTIMATE_MARK * bool(core.estimate)
+        + MARK * bool(core.marks)
         + STALE_MARK * core.stale
         + DOUBT_MARK * bool(core.unverified or core.unverified_energy)
     )
@@ -174,13 +175,15 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
     manifests = catalogue.by_manifests(args.manifests)
     entered = [design.name for design in manifests]
     names = [name if name in entered else catalogue.find(name).name for name in args.papers[1:]]
+    selection = lab.Selection(args.interface or "", requested_of(args), args.constant_time)
+    asked: dict[str, Any] = {"names": names, "manifests": manifests, "selection": selection}
     if args.kit == ALL:
         refuse(args, ["measure"], f" with --kit {ALL}: give one kit")
-        look, kit = partial(_of_every_kit, nbits=nbits, names=names, manifests=manifests), ""
+        look, kit = partial(_of_every_kit, nbits=nbits, **asked), ""
     else:
         kit = kit_of(args)
-        look = partial(lab.cores, nbits=nbits, names=names, manifests=manifests, kit=kit)
-    impossible = lab.wanted(nbits, names, manifests, kit).impossible
+        look = partial(lab.cores, nbits=nbits, kit=kit, **asked)
+    impossible = lab.wanted(nbits, kit=kit, **asked).impossible
     if args.json:
         for what, why in impossible:
             warn(f"there is no {what}: {why}")
@@ -204,17 +207,17 @@ def execute(args: Namespace, answer: Callable[..., int]) -> int:
         args,
         look,
         to_measure,
-        lambda found: [as_json(core) for core in (found if limit is None else _picked(found, limit))],
+        lambda found: [as_json(core) for core in (found if limit is None else _picked(found, limit, args))],
         lambda found: _blocks(found, impossible, args) if limit is None else _picks(found, limit, args),
     )
 
 
-def _of_every_kit(ledger: Ledger, **asked: Any) -> list[Core]:
+def _of_every_kit(results: Snapshot, **asked: Any) -> list[Core]:
     """The measured cores of every cell library."""
     from ....flow.kit import kit  # not at the top: it needs the extra [flow]
 
     kits = ["" if name == kit.DEFAULT.stem else name for name in kit.NAMES]
-    return [core for name in kits for core in lab.cores(ledger, **asked, kit=name) if core.measured]
+    return [core for name in kits for core in lab.cores(results, **asked, kit=name) if core.measured]
 
 
 # ---- output
@@ -227,9 +230,30 @@ def _blocks(found: Cores, impossible: Sequence[tuple[str, str]], args: Namespace
         yield wrapped(text, args.markdown)
 
 
-def _picked(found: Cores, limit: Limit) -> list[Core]:
-    """The best machines within a limit, one for each width and work."""
-    return [core for width in comparable(found) if (core := width.best(limit.best, limit)) is not None]
+def _picked(found: Cores, limit: Limit, args: Namespace) -> list[Core]:
+    """The best machines within a limit, one for each width and work; BadInput if there are none."""
+    widths = comparable(found)
+    picked = [core for width in widths if (core := width.best(limit.best, limit)) is not None]
+    if picked:
+        return picked
+    if not widths:
+        asked = ", ".join(f"{nbits:,}" for nbits in dict.fromkeys(core.nbits for core in _machines(found)))
+        raise BadInput(
+            f"--pick {args.pick}: no machine of {asked or 'these'} bits has a result or a certified model; "
+            "add --measure"
+        )
+    known = [(width, core) for width in widths if (core := width.best(limit.limited)) is not None]
+    width, nearest = min(known, key=lambda item: limit.limited.value(item[1]) or math.inf)
+    raise BadInput(
+        f"--pick {args.pick}: the nearest of {sum(len(width.machines) for width in widths)} machines, "
+        f"{nearest.name} of {width.nbits:,} bits, has {shown(limit.limited.value(nearest))} "
+        f"{limit.limited.unit}; give at least that"
+    )
+
+
+def _machines(found: Cores) -> list[Core]:
+    """Our whole machines."""
+    return [core for core in found if core.part == lab.MACHINE and core.kind != lab.PUBLISHED]
 
 
 def _picks(found: Cores, limit: Limit, args: Namespace) -> Iterator[Block]:
@@ -240,16 +264,27 @@ def _picks(found: Cores, limit: Limit, args: Namespace) -> Iterator[Block]:
         **NAME,
         "us": figure("operation_us"),
         **CLOCKS,
+        "from": lambda core: "result" if core.measured else "model",
         "work": "work",
         **OF_WORK,
         **OF_FLOW,
     }
-    yield _table(_picked(found, limit), columns, what, output_form(args))
+    picked = _picked(found, limit, args)
+    yield _table(picked, columns, what, output_form(args))
+    for core in picked:
+        yield wrapped(f"{core.name}, {core.nbits:,} bits: {core.basis}.", args.markdown)
     for width in comparable(found):
         if width.best(limit.best, limit) is None:
             yield wrapped(_nearest(width, limit), args.markdown)
-    if not comparable(found):
-        yield "None of these machines is measured; --measure measures them."
+    known = {width.nbits for width in comparable(found)}
+    unknown = dict.fromkeys(core.nbits for core in _machines(found) if core.nbits not in known)
+    if unknown:
+        widths = ", ".join(f"{nbits:,}" for nbits in unknown)
+        yield wrapped(
+            f"No machine of {widths} bits has a result or a certified model; --measure measures them."
+        )
+    if any(core.stale for core in picked):
+        yield STALE
 
 
 def _nearest(width: Width, limit: Limit) -> str:
@@ -304,6 +339,9 @@ def _ending(found: Cores, args: Namespace) -> Iterator[str]:
         yield ABOUT.format(technology=technology, where=where)
     if any(core.kind == lab.PUBLISHED for core in found):
         yield f"{PUBLISHED} Left out: {'; '.join(published_data.field_file().unread)}."
+    for core in found:
+        if core.estimate:
+            yield f"{ESTIMATE_MARK} {core.name}, {core.nbits:,} bits, no result but a {core.estimate}."
     for core in measured:
         if core.marks:
             yield f"{MARK} {core.name}, {core.nbits:,} bits: {'; '.join(core.marks)}."
@@ -335,7 +373,7 @@ def _ending(found: Cores, args: Namespace) -> Iterator[str]:
 
 # ---- JSON
 
-DERIVED = ("ours", "area_time", "floor", "floor_ratio", "utilisation")
+DERIVED = ("ours", "basis", "area_time", "floor", "floor_ratio", "utilisation")
 INTERNAL = ("family", "point", "turn", "of_product", "cell_um2", "floor_um2", "failure", "measurement")
 
 

@@ -8,7 +8,7 @@ examples:
   modexlab run mont --level formula --nbits 1024 --exp 65537
   modexlab run mont-ct --level formula --nbits 4096 --exp 0xffff --set nstages=8 --json
   modexlab run mont --level formula --nbits 2048 --workload sign+9verify
-  modexlab run mont-keyed --level formula --nbits 2048 --set crt=true --workload decrypt
+  modexlab run mont-keyed --level formula --nbits 2048 --crt --workload decrypt
   modexlab run naive-001 --level formula --base 1119317562 --exp 65537 --mod 2603398711
   modexlab run --level formula --accelerator cores/mine/design.toml --nbits 512 --workload decrypt
 """
@@ -23,7 +23,7 @@ from ...designs.workload_names import PRODUCT, Workload, cycles_of, parts_of, pr
 from ...json_values import json_number
 from .. import own
 from ..arguments import accelerator_of, described, entries_of, operands_of, refuse
-from ..options import RSA_OPERANDS
+from ..options import RSA_OPERANDS, SETTINGS
 from ..render import Json, answer_all
 
 Counted = tuple[Json, str]  # the report as JSON and as text
@@ -36,7 +36,7 @@ OPTIONS = (
     "--workload",
     "--field",
     f"--nbits (default: length of the modulus, rounded up to a multiple of 32; without --mod {PAPER_NBITS})",
-    "--set",
+    *SETTINGS,
     "--json",
 )
 

@@ -25,12 +25,12 @@ from ....fl.errors import BadInput
 from ....flow.check.report import Compared
 from ...json_values import attributes
 from ...lab.flow_settings import KIT
-from ...lab.ledger.ledger import Ledger
 from ...lab.space import Space
 from ...lab.stages import FLOW, LAYOUT
+from ...lab.store.store import Store
 from ...progress import Progress
-from ..arguments import refuse
-from ..laboratory import flow_of, flow_point, kit_of, scheduler_of
+from ..arguments import SUBJECT, flow_of, flow_point, refuse
+from ..laboratory import executor_of, kit_of
 from ..options import HARDWARE, PRIVATE, option
 from ..render import Block, Columns, Table, answer
 
@@ -47,7 +47,7 @@ SLACKS = (
 
 
 OPTIONS = (
-    "design (or a system; see `modexlab proc systems`)",
+    SUBJECT,
     *HARDWARE,
     "--clock",
     "--kit",
@@ -77,13 +77,13 @@ def execute(args: Namespace) -> int:
     elif args.jobs:
         raise BadInput("--jobs without --space: there is one netlist; drop it")
     else:
-        own, given = kit_of(args, installed=True), flow_of(args, (CLOCK, KIT), "asic --crosscheck")
-        flow = given | ({CLOCK: args.clock} if args.clock else {}) | ({KIT: own} if own else {})
+        kit = kit_of(args, installed=True)
+        flow = flow_of(args, {CLOCK: args.clock, KIT: kit}, "asic --crosscheck")
         chosen = [flow_point(args, LAYOUT if args.layout else FLOW, flow)]
         chosen[0].check()  # a missing tool comes second
     with Progress("figures", len(chosen), unit="netlist", quiet=args.json) as progress:
         found = []
-        for opinion in crosscheck.opinions(chosen, scheduler_of(args, len(chosen)), progress, Ledger()):
+        for opinion in crosscheck.opinions(chosen, executor_of(args, len(chosen)), progress, Store()):
             found.append(opinion)
             if many:
                 progress.say(f"{opinion.point}: {_verdict(opinion)}")

@@ -17,13 +17,14 @@ from collections.abc import Iterator
 
 from ....flow.fpga.report import FpgaRun
 from ...lab.stages import FPGA
+from ...progress import step_progress
+from ..arguments import ACCELERATORS, SUBJECT, source_of
 from ..options import HARDWARE, VERILOG, Group, option
 from ..render import Table, answer
-from .asic import source_of, steps
 
 OPTIONS = (
-    "design",
-    "--accelerator",
+    SUBJECT,
+    ACCELERATORS,
     *HARDWARE,
     Group("Verilog from elsewhere instead of a design", VERILOG),
     option("--device", "NAME", "artix-7, cyclone-v, ecp5 (default: these), virtex-e", nargs="+"),
@@ -37,7 +38,7 @@ def execute(args: Namespace) -> int:
 
     devices = [find(name).name for name in dict.fromkeys(args.device or USUAL)]
     source, _ = source_of(args, FPGA)
-    with steps("FPGA", args.json) as progress:
+    with step_progress("FPGA", args.json) as progress:
         report = run_fpga(source, devices, progress)
     width = "" if report.nbits is None else f", {report.nbits} bits, {report.interface}"
     title = f"{report.name}{width} (module {report.top})"

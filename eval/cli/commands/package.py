@@ -2,7 +2,7 @@
 
 The folder has the Verilog, a self-checking testbench for Verilator and Icarus, the same for cocotb, the
 protocol's rules as assertions, a FuseSoC core with targets for simulation, lint and an ECP5, constraints, a
-data sheet (block diagram, timing, registers, cycles, area and energy from the ledger, security, limits);
+data sheet (block diagram, timing, registers, cycles, area and energy from the store, security, limits);
 behind AXI4-Lite also a bridge from APB, the register map in SystemRDL, a driver in C (for an accelerator of
 your own, the header of its call), and a proof of the rules. The testbench of an accelerator of your own
 sends the requests of its table. Nothing in the folder needs modexlab; its README.md lists the commands with
@@ -28,20 +28,18 @@ from ...designs.runnable import Runnable
 from ...exchange.package.package import Package
 from ...exchange.package.shuttle import CLOCK_NS, NAME, TILES, project
 from ...folders import new_directory, write_folder
-from ...progress import Progress
+from ...progress import Progress, step_progress
 from ..arguments import accelerator_of, one_entry, program_settings, refuse, warn_of
-from ..laboratory import ledger_of
-from ..options import PRIVATE, Group, Interfaces, choice, shared
+from ..laboratory import store_of
+from ..options import SETTINGS, Group, Interfaces, choice, shared
 from ..render import answer, labelled
-from .asic import steps
 
 OPTIONS = (
     "design",
     "--accelerator",
     shared("--output", "the directory to write", required=True),
     "--nbits (default: 32, or the usual width of an accelerator of your own)",
-    "--set",
-    *PRIVATE,
+    *SETTINGS,
     Interfaces(default=AXI4LITE.name),
     Group(
         "a project for a shuttle",
@@ -52,7 +50,7 @@ OPTIONS = (
         ),
     ),
     "--force",
-    "--ledger",
+    "--store",
     "--json",
 )
 
@@ -64,10 +62,10 @@ def execute(args: Namespace) -> int:
     machine = accelerator_of(args)
     name, nbits = machine.design.name, machine.nbits
     directory = new_directory("--output", args.output, args.force)
-    ledger = ledger_of(args, read_only=True)
+    store = store_of(args, read_only=True)
     rows = [
         row
-        for row in ledger.rows(subject=name, nbits=nbits, interface=args.interface)
+        for row in store.rows(subject=name, nbits=nbits, interface=args.interface)
         if dict(row.parameters) == machine.parameters
     ]
     package = Package(machine, machine.interface(args.interface), rows)
@@ -92,7 +90,7 @@ def execute(args: Namespace) -> int:
 
 def _shuttle(args: Namespace) -> int:
     """Write the project for Tiny Tapeout."""
-    refuse(args, ["ledger"], " with --shuttle: its figures are measured; drop one of them")
+    refuse(args, ["store"], " with --shuttle: its figures are measured; drop one of them")
     if args.interface not in (AXI4LITE.name, DEFAULT.name):  # the first is the default of packages
         raise BadInput(f"--interface {args.interface} with --shuttle: its pins are the interface; drop one")
     directory = new_directory("--output", args.output, args.force)
@@ -101,7 +99,7 @@ def _shuttle(args: Namespace) -> int:
     def make(nbits: int) -> Runnable:
         return design.at(nbits, **program_settings(args, design, nbits))
 
-    with steps(NAME, args.json) as report, Progress(NAME, quiet=args.json) as progress:
+    with step_progress(NAME, args.json) as report, Progress(NAME, quiet=args.json) as progress:
         shuttle, tiles, found = project(
             make, args.nbits, args.tiles, args.clock or CLOCK_NS, report, progress.describe
         )

@@ -1,6 +1,6 @@
 """Run a program on the processor.
 
-An ELF file for RV32IM, or C or assembly, which is compiled first. Without --level and --stage the pipeline
+An ELF file for RV32IM, or C or assembly, which is compiled first. Without --level and --backend the pipeline
 runs as compiled RTL (rtl, native).
 
 The exit code is 0 if the program's is, 1 if the program failed, and 2 for bad input: also for a program that
@@ -33,16 +33,17 @@ from ....proc.sim import MemoryTiming
 from ....proc.software.compiler import SUFFIXES, compile_program
 from ....proc.software.elf import Program, load_elf
 from ....proc.software.memory import map_text, on_bus
-from ...designs.session import stage_at
+from ...designs.session import backend_at
 from ...designs.soc_system import LEVELS, System, Xcel
 from ...designs.widths import check_width
-from ...folders import check_file, write_file
+from ...folders import write_file
 from ...json_values import attributes, json_value
 from ...progress import Progress
 from ..arguments import refuse, xcel_of
-from ..operations import stage_of, tracer
+from ..operations import backend_of, tracer
 from ..options import (
     COUPLING,
+    SETTINGS,
     UNITS,
     WIDTH,
     Group,
@@ -54,10 +55,11 @@ from ..options import (
     real,
     shared,
     short,
+    writable,
 )
 from ..render import Json, Table, answer, labelled, warn
 
-# about a minute: cycles by stage, or instructions without a clock
+# about a minute: cycles by backend, or instructions without a clock
 LIMITS = {"native": 100_000_000, "verilog": 5_000_000, "python": 200_000, None: 50_000_000}
 WORD, MOST_CYCLES = 2**32, 2**63
 MOST_WORDS_SHOWN = 16
@@ -92,7 +94,7 @@ OPTIONS = (
     option("program", "PROGRAM", "an ELF file, or C (.c) or assembly (.S, .s)"),
     choice("-O", ("0", "1", "2", "3", "s"), "how C is optimised (default: 2)", dest="opt"),
     shared("--level", "default: rtl", choices=LEVELS),
-    "--stage (default: native; with --trace: python)",
+    "--backend (default: native; with --trace: python)",
     option(
         "--max-cycles",
         "N",
@@ -102,7 +104,7 @@ OPTIONS = (
     option("--input", "WORDS", "words for mngr2proc, as in --input 5,0x10", type=_words, default=[]),
     Group(
         "the accelerator, which C calls by NAME_call() of NAME.h",
-        ("--xcel (default: the null accelerator)", "--accelerator", WIDTH, "--set", COUPLING),
+        ("--xcel (default: the null accelerator)", "--accelerator", WIDTH, *SETTINGS, COUPLING),
     ),
     Group(
         "the hardware around the pipeline (level rtl)",
@@ -125,7 +127,12 @@ OPTIONS = (
             flag("--stats", "show the stats window (CSR 0x7C1) next to the whole run"),
             "--trace",
             "--vcd",
-            option("--commits", "FILE", "write the retired instructions, one per line"),
+            option(
+                "--commits",
+                "FILE",
+                "write the retired instructions, one per line",
+                convert=writable("--commits"),
+            ),
             "--json",
         ),
     ),
@@ -133,16 +140,13 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
-    for name in ("vcd", "commits"):
-        if getattr(args, name) is not None:
-            check_file(f"--{name}", getattr(args, name))
     if args.max_cycles is not None and args.max_cycles >= MOST_CYCLES:
         raise BadInput(f"--max-cycles {shown(args.max_cycles)} is out of range; give less than 2^63")
     names = [*filter(None, [args.xcel]), *args.manifests]
     if len(names) > 1:
         raise BadInput(f"{names[0]} and {names[1]}: there is one accelerator; name one")
     args.xcel = next(iter(names), None)
-    xcel = xcel_of(args.xcel, args.nbits, args.settings, args.interface)
+    xcel = xcel_of(args, args.xcel, args.interface)
     of_memory = _of_clock(args, ("latency", "stall", "extra", "seed"))
     timing = MemoryTiming(**of_memory) if of_memory else None
     units = _of_clock(args, ("mul_latency", "div_bits"))
@@ -151,23 +155,23 @@ def execute(args: Namespace) -> int:
         warn(f"{program.name}: {program.note}")
     if xcel.design is None and _calls_accelerator(program):
         raise BadInput(f"{program.name} calls an accelerator; name one, as in --xcel mont")
-    stage = stage_of(args)
-    label = ", ".join(filter(None, (program.name, args.level, stage_at(args.level, stage))))
+    backend = backend_of(args)
+    label = ", ".join(filter(None, (program.name, args.level, backend_at(args.level, backend))))
     unit = "instructions" if args.level == "fl" else "cycles"
     with (
         Progress(label, quiet=args.json) as progress,
         System(
             xcel,
             level=args.level,
-            stage=stage,
+            backend=backend,
             **units,
             vcd=Path(args.vcd) if args.vcd else None,
             trace=tracer(args),
         ) as system,
     ):
-        if args.trace and system.stage == "python":  # the stages of the pipeline, above their columns
+        if args.trace and system.backend == "python":  # the stages of the pipeline, above their columns
             print(f"{'cycle':>6}  {header()}", file=sys.stderr if args.json else sys.stdout)
-        limit = args.max_cycles or LIMITS[system.stage]
+        limit = args.max_cycles or LIMITS[system.backend]
         outcome = system.run(
             program,
             manager=args.input,
@@ -292,7 +296,7 @@ def _as_json(program: Program, outcome: Execution, xcel: Xcel) -> Json:
     trap = outcome.last_trap  # the last one that a handler of the program took
     return {
         "program": program.name,
-        **attributes(outcome, "exit_code", "reason", "level", "stage", "output"),
+        **attributes(outcome, "exit_code", "reason", "level", "backend", "output"),
         **_run_as_json(outcome),
         "xcel": xcel.name,
         "nbits": xcel.nbits if xcel.design is not None else None,
@@ -309,8 +313,8 @@ def _run_as_json(run: Execution | Window) -> Json:
 
 
 def _ending(program: Program, outcome: Execution, xcel: Xcel) -> str:
-    """Text about a run: its level and stage, its end, and its output."""
-    where = ", ".join(filter(None, (outcome.level, outcome.stage)))
+    """Text about a run: its level and backend, its end, and its output."""
+    where = ", ".join(filter(None, (outcome.level, outcome.backend)))
     behind = f"{xcel.name}, {xcel.nbits} bits" if xcel.design is not None else xcel.name
     code, output = outcome.exit_code, outcome.output
     failed = f": test {code} failed" if outcome.reason == "tohost" and code else ""

@@ -28,7 +28,7 @@ may depend on the exponent; for `all` this does not change the exit code.
 --mutants changes one operator of each unit and requires that the mutant is disproved; for `all` it does so
 once for each class of units and prints a table of the mutants.
 
-Verdicts go to the ledger; `modexlab report` shows them. `prove all` and `prove proc` reuse the verdicts of
+Verdicts go to the store; `modexlab report` shows them. `prove all` and `prove proc` reuse the verdicts of
 the same sources, so an interrupted run continues.
 
 examples:
@@ -45,46 +45,38 @@ examples:
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ....fl.errors import BadInput
 from ....flow.prove.report import REFUTED
-from ...assurance.proof.check import KINDS, UNITS, Check
+from ...assurance.proof.check import KINDS
 from ...assurance.proof.mutants import Search, first_refuted
 from ...assurance.proof.processor.processor_checks import processor_checks
-from ...designs.catalogue import designs
 from ...json_values import attributes
-from ...lab import verdicts as reference
-from ...lab.campaign import Campaign
-from ...lab.ledger.ledger import Ledger
-from ...lab.schedulers import Here, TaskOutcome
-from ...lab.task import Cost
+from ...lab.store import reference_verdicts as reference
 from ...lab.verdicts import PROC, Subject
 from ...progress import Progress
-from ..arguments import refuse
+from ..arguments import one_entry, program_settings, refuse
 from ..exit_codes import FAILED
-from ..laboratory import kit_of, ledger_of
-from ..options import PRIVATE, flag, option, positive, repeated, shared
+from ..laboratory import kit_of, store_of
+from ..options import PRIVATE, SETTINGS, flag, option, positive, repeated, shared
 from ..render import Columns, Table, answer, interrupted, warn
-from .attack.leak import machine_of
 
 if TYPE_CHECKING:
-    from ...assurance.proof.registry import Proof
+    from ...assurance.proof.registry import Asked, Proof, Proven
 
 ALL = "all"
 NBITS = 8
 SECONDS = 60
 LONGEST = 64  # letters of a name in the table
-Asked = Sequence[tuple[Subject, Sequence[Check]]]
 
 
 OPTIONS = (
     f"design (or `{ALL}` for all of them, or `{PROC}` for the processor)",
     "--accelerator",
     f"--nbits (default: {NBITS}; steps without registers are proved at 64 as well)",
-    "--set",
-    *PRIVATE,
+    *SETTINGS,
     shared("--kit", "of the checks netlist and placed"),
     repeated(
         "--check",
@@ -102,7 +94,7 @@ OPTIONS = (
     ),
     flag("--mutants", "plant faults in the units; the exit code is 1 if one is not found"),
     flag("--record", f"make these results the reference (with {ALL} or {PROC})"),
-    "--ledger",
+    "--store",
     "--json",
 )
 
@@ -116,71 +108,78 @@ CHECK: Columns = {
 
 
 def execute(args: Namespace) -> int:
+    from ...assurance.proof.registry import decided  # not at the top: it needs the extra [flow]
+
+    _refuse(args)
+    if args.mutants:
+        return _prove_mutants(args)
+    whole = args.design in (PROC, ALL)
+    done: list[Proven] = []
+    with store_of(args) as store, Progress("reading checks", unit="check", quiet=args.json) as progress:
+        asked = _asked(args)
+        try:
+            for proven in decided(asked, args.timeout, progress, store, anew=not whole):
+                done.append(proven)
+        except KeyboardInterrupt:
+            if not whole:  # the same command proves all checks again
+                raise
+            count = sum(len(checks) for _, checks in asked)
+            return interrupted(f"{len(done)} of {count} checks are in the store")
+    names = [(subject.name, check.name) for subject, checks in asked for check in checks]
+    done.sort(key=lambda proven: names.index((proven.subject.name, proven.check.name)))
+    return _answer_whole(args, done) if whole else _answer_one(args, done)
+
+
+def _refuse(args: Namespace) -> None:
+    """BadInput for impossible options."""
     if args.design in (PROC, ALL):
         refuse(
             args,
             ("kit", "settings", *PRIVATE),
             f" with {args.design}: only defaults are proved, with the default kit; name a design",
         )
-    if args.design == PROC:
-        return _prove_processor(args)
-    if args.nbits is None:
-        args.nbits = NBITS
-    args.key = None
-    if args.design == ALL:
-        return _prove_all(args)
-    from ...assurance.proof.registry import checks  # not at the top: it needs the extra [flow]
-
-    if args.record:
+    elif args.record:
         raise BadInput(
             f"--record with {args.design or 'one design'}: only complete runs become the reference; "
             f"give {ALL} or {PROC}"
         )
-    accelerator = machine_of(args)
-    found = checks(accelerator, args.check, kit=kit_of(args, installed=True))
-    if args.mutants:
-        planted = [(accelerator.name, check) for check in found if check.kind == UNITS and check.says]
+    if args.design == PROC:
+        refuse(args, ["nbits"], f" with {PROC}: the processor has 32 bits; drop it")
+
+
+def _asked(args: Namespace) -> "Asked":
+    """The subjects and their checks."""
+    from ...assurance.proof.registry import checks, checks_of_all, chosen
+
+    if args.design == PROC:
+        return [(Subject.processor(), chosen(list(processor_checks()), args.check, PROC))]
+    nbits = NBITS if args.nbits is None else args.nbits
+    if args.design == ALL:
+        return checks_of_all(nbits, args.check)
+    design, kit = one_entry(args), kit_of(args, installed=True)
+    accelerator = design.at(nbits, **program_settings(args, design, nbits))
+    return [(Subject.of(accelerator), checks(accelerator, args.check, kit=kit))]
+
+
+def _prove_mutants(args: Namespace) -> int:
+    """Plant faults in units; verdicts on mutants do not go to the store."""
+    from ...assurance.proof.registry import first_of_each_class
+
+    if args.design == ALL:
+        planted = first_of_each_class(NBITS if args.nbits is None else args.nbits, args.check)
+    else:
+        planted = [
+            (subject.label, check) for subject, found in _asked(args) for check in found if check.mutable
+        ]
         if not planted:
             raise BadInput(
                 "--mutants: faults are planted in units only; give --check units, or the name of one"
             )
-        return _prove_mutants(args, planted)
-    subject = Subject.of(accelerator)
-    with ledger_of(args) as ledger, Progress(str(subject), unit="check", quiet=args.json) as progress:
-        outcomes = _proved([(subject, found)], args.timeout, progress, ledger, anew=True)
-        proofs = [done.result for done in outcomes]
-    reports = [proof.as_json() for proof in proofs]
-    return answer(
-        args,
-        reports,
-        Table.of(reports, CHECK, str(subject)),
-        *(_counterexample(proof.check.name, proof) for proof in proofs),
-        ok=not any(proof.refuted for proof in proofs),
-    )
-
-
-def _prove_processor(args: Namespace) -> int:
-    """Prove the processor's instructions, except those with a verdict in the ledger."""
-    from ...assurance.proof.registry import chosen
-
-    refuse(args, ["nbits"], f" with {PROC}: the processor has 32 bits; drop it")
-    found = chosen(list(processor_checks()), args.check, PROC)
-    if args.mutants:
-        return _prove_mutants(args, [(PROC, check) for check in found])
-    return _prove_what_is_new(args, lambda: [(Subject.processor(), found)])
-
-
-def _prove_mutants(args: Namespace, found: Sequence[tuple[str, Check]]) -> int:
-    """Plant faults in units, by design and check; verdicts on mutants do not go to the ledger."""
     searches: list[tuple[str, Search]] = []
     with Progress("mutants", unit="unit", quiet=args.json) as progress:
-        for design, check in found:
-            progress(len(searches), len(found))
-
-            def report(what: str, name: str = check.name) -> None:
-                progress.describe(f"{name}: {what}")
-
-            searches.append((design, first_refuted(check, args.timeout, report)))
+        for design, check in planted:
+            progress(len(searches), len(planted))
+            searches.append((design, first_refuted(check, args.timeout, progress.describe)))
     refuted = sum(search.refuted for _, search in searches)
     return answer(
         args,
@@ -191,66 +190,22 @@ def _prove_mutants(args: Namespace, found: Sequence[tuple[str, Check]]) -> int:
     )
 
 
-def _proved(
-    asked: Asked,
-    seconds: float,
-    progress: Progress,
-    ledger: Ledger,
-    anew: bool = False,
-) -> Iterator[TaskOutcome]:
-    """Check subjects, and record each verdict as it arrives.
-
-    Verdicts of the same sources in the ledger come first and are reused, unless `anew`.
-    """
-    from ...assurance.proof.registry import Proving, Verdicts
-
-    known: dict[str, Any] = {}
-    tasks = [Proving(subject, check, seconds, known) for subject, found in asked for check in found]
-    campaign = Campaign(Here(), progress, Verdicts(ledger, anew))
-    for verdict in ledger.verdicts():
-        if verdict.key:  # those of the reference have no times
-            campaign.estimate.learn(Cost((None, verdict.kind, *verdict.about)), verdict.seconds)
-    return campaign.results(tasks)
+def _answer_one(args: Namespace, done: Sequence["Proven"]) -> int:
+    """Print the proofs of one accelerator, with counterexamples."""
+    proofs = [proven.proof for proven in done if proven.proof is not None]
+    reports = [proof.as_json() for proof in proofs]
+    return answer(
+        args,
+        reports,
+        Table.of(reports, CHECK, str(done[0].subject) if done else ""),
+        *(_counterexample(proof.check.name, proof) for proof in proofs),
+        ok=not any(proof.refuted for proof in proofs),
+    )
 
 
-def _prove_all(args: Namespace) -> int:
-    """Prove all designs of the catalogue with default parameters."""
-    from ...assurance.proof.registry import checks, first_of_each_class
-
-    if args.mutants:
-        firsts = first_of_each_class(args.nbits, args.check)
-        if not firsts:
-            raise BadInput(f"--check {' '.join(args.check)}: no design has such a unit")
-        return _prove_mutants(args, list(firsts.values()))
-
-    def asked() -> Asked:
-        found = [
-            (Subject.of(machine), checks(machine, args.check, all_of_them=False))
-            for machine in (design.at(args.nbits) for design in designs())
-        ]
-        if not any(item for _, item in found):
-            raise BadInput(f"--check {' '.join(args.check)}: no design has such a check")
-        return found
-
-    return _prove_what_is_new(args, asked)
-
-
-def _prove_what_is_new(args: Namespace, read: Callable[[], Asked]) -> int:
-    """Prove the checks without a verdict of the same sources in the ledger, and print all verdicts."""
-    known = {}
-    refuted = []
-    with ledger_of(args) as ledger, Progress("reading designs", unit="check", quiet=args.json) as progress:
-        found = read()
-        asked = [(subject.name, check.name) for subject, checks in found for check in checks]
-        try:
-            for done in _proved(found, args.timeout, progress, ledger):
-                name = done.task.subject.name, done.task.check.name
-                known[name] = done.result if done.reused else done.result.of(done.task.subject)
-                if not done.reused:
-                    refuted.append(_counterexample(" ".join(name), done.result))
-        except KeyboardInterrupt:
-            return interrupted(f"{len(known)} of {len(asked)} checks are in the ledger")
-    verdicts = [known[name] for name in asked]
+def _answer_whole(args: Namespace, done: Sequence["Proven"]) -> int:
+    """Print all verdicts, and compare them with the reference or, with --record, make them the reference."""
+    verdicts = [proven.verdict for proven in done]
     counted = Counter(verdict.verdict for verdict in verdicts)
     total = ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
     reports = [
@@ -258,6 +213,11 @@ def _prove_what_is_new(args: Namespace, read: Callable[[], Asked]) -> int:
         | {"seconds": round(verdict.seconds, 2)}
         for verdict in verdicts
     ]
+    refuted = (
+        _counterexample(f"{proven.subject.name} {proven.check.name}", proven.proof)
+        for proven in done
+        if proven.proof is not None
+    )
     answer(args, reports, Table.of(reports, {"design": "design", **CHECK}), total, *refuted)
     gone = [] if args.check else reference.gone(verdicts, verdicts[0].nbits)
     lost = [] if args.record else reference.lost(verdicts)

@@ -1,6 +1,6 @@
 """Measure what is missing and write the report, one HTML page.
 
-Measures the points of the ready-made space `report` that neither the ledger nor the reference results of
+Measures the points of the ready-made space `report` that neither the store nor the reference results of
 modexlab have: cycles of all designs and systems at 32 bits, and some of them through the ASIC flow (about ten
 minutes on two cores for all of them). An interrupted run continues with the same command; a second run
 measures nothing. The page shows both, your own sweeps included, with charts, filters, the papers' figures,
@@ -13,6 +13,7 @@ examples:
   modexlab report
   modexlab report mont-001 mont --cycles --text
   modexlab report mont --accelerator cores/mine/design.toml
+  modexlab report mont-keyed --crt --blind both
   modexlab report --no-measure -o sweep.html
   modexlab report --no-measure --pdf
   modexlab report --no-measure --pages course-report
@@ -22,29 +23,34 @@ examples:
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ....fl.errors import BadInput
 from ...browser import browser, print_pdf
 from ...designs.catalogue import by_manifests, find
+from ...designs.foreign.foreign import ForeignDesign
+from ...designs.protection import ANY, Requested
 from ...designs.system_catalogue import HARDWARE, SOFTWARE, find_system
 from ...designs.workload_names import DECRYPT, ENCRYPT, EXPONENTS
 from ...folders import check_file, write_file
 from ...json_values import attributes, json_value
-from ...lab.explore import Sweep
+from ...lab.comparison.cores import Selection
 from ...lab.flow_settings import KIT
-from ...lab.ledger.ledger import Ledger
 from ...lab.point import Point
 from ...lab.space import Space
 from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE, NETLIST
+from ...lab.store.reference import Reference
+from ...lab.store.snapshot import Snapshot
+from ...lab.sweep import Sweep
 from ...progress import Progress, duration
 from ...report.markdown import write as write_markdown
 from ...report.render_png import WIDTHS, write_all
 from ...report.sections import Content
 from ...report.tables import Cell
 from ...report.text import text
-from ..arguments import refuse
-from ..laboratory import kit_of, ledger_of, swept
-from ..options import Group, choice, flag, option, shared
+from ..arguments import refuse, requested_of
+from ..laboratory import kit_of, store_of, swept
+from ..options import PRIVATE, Group, choice, flag, option, shared
 from ..render import Json, answer, interrupted
 
 PAGE = "modexlab-report.html"
@@ -57,15 +63,16 @@ OPTIONS = (
     option("designs", "DESIGN", "only these, alone and behind the processor (default: all)", nargs="*"),
     shared("--accelerator", "here only manifests of RSA cores"),
     shared("--kit", "netlists and layouts with this library; one section compares all"),
+    *PRIVATE,
     Group(
         "measurements",
         (
-            flag("--no-measure", "measure nothing: show what the ledger has"),
+            flag("--no-measure", "measure nothing: show what the store has"),
             flag("--cycles", "measure only cycles, without the ASIC flow"),
             flag("--own", "without the reference results of modexlab"),
             "--retry",
             "--jobs",
-            "--ledger",
+            "--store",
         ),
     ),
     Group(
@@ -95,26 +102,37 @@ OPTIONS = (
 )
 
 
+class Asked(NamedTuple):
+    """The designs, the library and the protections of a report."""
+
+    subjects: Sequence[str] = ()  # designs of the catalogue and systems; none: all
+    cores: Sequence[ForeignDesign] = ()  # of manifests
+    kit: str = ""
+    requested: Requested = ANY
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.subjects, *(core.name for core in self.cores)]
+
+
 def execute(args: Namespace) -> int:
-    _check(args)
-    kit = kit_of(args)
-    ledger, sweep = ledger_of(args, read_only=args.no_measure, reference=not args.own), None
-    if not args.no_measure:  # the points of the report that are not in the ledger
-        space = Space.load(SPACE)
-        points = [
-            with_kit(point, kit) for point in chosen(space, args.designs, args.manifests, cycles=args.cycles)
-        ]
-        if ledger.reference is not None:
-            points = [point for point in points if not ledger.reference.has(point)]
-        sweep = swept(args, space, points, ledger, SPACE)
+    asked = _asked(args)
+    store, sweep = store_of(args, read_only=args.no_measure, reference=not args.own), None
+    if not args.no_measure:  # the points of the report that are not in the store
+        space = Space.load(SPACE).protected(asked.requested)
+        points = chosen(space, asked, cycles=args.cycles)
+        if not args.own:
+            reference = Reference()
+            points = [point for point in points if not reference.has(point)]
+        sweep = swept(args, space, points, store, SPACE)
         if sweep.interrupted:
-            return interrupted(f"{len(sweep.measured)} of {sweep.search.count} points are in the ledger")
+            return interrupted(f"{len(sweep.measured)} of {sweep.search.count} points are in the store")
     with Progress("report", quiet=args.json) as progress:
-        progress.describe("report: reading the ledger")
-        names = [*args.designs, *(design.name for design in by_manifests(args.manifests))]
+        progress.describe("report: reading the store")
+        results, selection = Snapshot(store), Selection(requested=asked.requested)
         pictures = bool(_page(args)) or args.pages is not None
-        content = Content(ledger, names, pictures=pictures, kit=kit)
-        written = _write(args, content, ledger, progress)
+        content = Content(results, asked.names, pictures=pictures, kit=asked.kit, selection=selection)
+        written = _write(args, asked, content, progress)
     ending = "\n".join(_ending(content, sweep, written))
     shown = f"{text(content)}\n{ending}".rstrip("\n") if args.text else ending
     # failed now, or before and not tried again: the report is incomplete
@@ -122,10 +140,15 @@ def execute(args: Namespace) -> int:
     return answer(args, _as_json(content, sweep, written), shown, ok=whole)
 
 
-def _check(args: Namespace) -> None:
-    """BadInput for impossible options, before anything is measured."""
+def _asked(args: Namespace) -> Asked:
+    """The request; BadInput for impossible options, before anything is measured."""
+    requested = requested_of(args)
     for name in args.designs:
-        (find_system if name.startswith((HARDWARE, SOFTWARE)) else find)(name)
+        design = find_system(name).design if name.startswith((HARDWARE, SOFTWARE)) else find(name)
+        if design is not None:
+            requested.require(design)
+    if args.manifests:
+        refuse(args, PRIVATE, " with --accelerator: the core of a manifest has no program; drop one of them")
     if args.no_measure:
         refuse(args, ("cycles", "retry", "jobs"), " with --no-measure: nothing is measured; drop one of them")
     if args.figures is None:
@@ -144,6 +167,7 @@ def _check(args: Namespace) -> None:
         given = getattr(args, name)
         if given is not None and (not given or (Path(given).exists() and not Path(given).is_dir())):
             raise BadInput(f"--{name} {given!r}: this is not a directory; give one, as in --{name} report")
+    return Asked(args.designs, by_manifests(args.manifests), kit_of(args), requested)
 
 
 def _page(args: Namespace) -> str:
@@ -157,30 +181,41 @@ def _page(args: Namespace) -> str:
 # ---- measuring
 
 
-def chosen(
-    space: Space, designs: Sequence[str], manifests: Sequence[str] = (), *, cycles: bool
-) -> list[Point]:
-    """The points of the space, or those of these designs, and those of designs with manifests."""
-    everything = list(space.points()) if designs or not manifests else []
-    points = dict.fromkeys([] if designs else everything)
-    for name in designs:
+def chosen(space: Space, asked: Asked, *, cycles: bool) -> list[Point]:
+    """The points of the space, or those of the requested designs, with the requested library; only machines
+    with the requested protections.
+    """
+    everything = list(space.points()) if asked.subjects or not asked.cores else []
+    points = dict.fromkeys([] if asked.subjects else everything)
+    operations = (DECRYPT,) if asked.requested.any else (ENCRYPT, DECRYPT)
+    for name in asked.subjects:
         own = [point for point in everything if point.subject in (name, f"{HARDWARE}{name}")]
         stages = (NATIVE,) if name.startswith((HARDWARE, SOFTWARE)) else (FORMULA, NATIVE)
-        works = [(stage, work) for stage in stages for work in (ENCRYPT, DECRYPT)]
-        points |= dict.fromkeys(own or _points(name, NBITS, works))
+        works = [(stage, work) for stage in stages for work in operations]
+        points |= dict.fromkeys(own or _points(name, NBITS, works, asked.requested))
     works = [(NATIVE, work) for work in (ENCRYPT, DECRYPT, EXPONENTS)]
-    for design in by_manifests(manifests):
-        points |= dict.fromkeys(_points(design.reference, design.usual_nbits, works))
-    return [point for point in points if not (cycles and point.stage in IMPLEMENTED)]
+    for core in asked.cores:
+        points |= dict.fromkeys(_points(core.reference, core.usual_nbits, works))
+    return [
+        _with_kit(point, asked.kit)
+        for point in points
+        if not (cycles and point.stage in IMPLEMENTED)
+        and asked.requested.selects(point.design, point.nbits, point.resolved)
+    ]
 
 
-def _points(subject: str, nbits: int, works: Sequence[tuple[str, str]]) -> list[Point]:
+def _points(
+    subject: str, nbits: int, works: Sequence[tuple[str, str]], requested: Requested = ANY
+) -> list[Point]:
     """A design's workloads at stages, and its netlist."""
-    counted = [Point(subject, nbits, workload=work, stage=stage) for stage, work in works]
-    return [*counted, Point(subject, nbits, stage=FLOW)]
+    bare = Point(subject, nbits, stage=FLOW)
+    settings = requested.settings(bare.design, nbits, {}) if requested.any else {}
+    chosen = tuple(settings.items())
+    counted = [Point(subject, nbits, chosen, workload=work, stage=stage) for stage, work in works]
+    return [*counted, bare.at(settings=chosen)]
 
 
-def with_kit(point: Point, kit: str) -> Point:
+def _with_kit(point: Point, kit: str) -> Point:
     """A point of the flow with this kit, at its default clock."""
     if not kit or point.stage not in NETLIST:
         return point
@@ -191,7 +226,7 @@ def with_kit(point: Point, kit: str) -> Point:
 # ---- writing
 
 
-def _write(args: Namespace, content: Content, ledger: Ledger, progress: Progress) -> dict[str, str]:
+def _write(args: Namespace, asked: Asked, content: Content, progress: Progress) -> dict[str, str]:
     """Write all requested files; return their paths by kind."""
     written = {}
     if page := _page(args):
@@ -209,18 +244,22 @@ def _write(args: Namespace, content: Content, ledger: Ledger, progress: Progress
     if args.figures is not None:
         progress.describe("report: drawing charts")
         format, columns = args.format or FORMATS[0], args.columns or max(WIDTHS)
-        command = _drawing(args, format, columns)
-        paths = write_all(content, ledger, Path(args.figures), format, columns, command)
+        command = _drawing(args, asked, format, columns)
+        paths = write_all(content, Path(args.figures), format, columns, command)
         written |= {path.stem: str(path.absolute()) for path in paths}
     return written
 
 
-def _drawing(args: Namespace, format: str, columns: int) -> list[str]:
-    """The command that draws the same figures of the same ledger."""
-    given = {"--ledger": args.ledger, "--kit": args.kit, "--figures": args.figures, "--format": format}
+def _drawing(args: Namespace, asked: Asked, format: str, columns: int) -> list[str]:
+    """The command that draws the same figures of the same store."""
+    given = {"--store": args.store, "--kit": args.kit, "--figures": args.figures, "--format": format}
     options = [part for name, value in given.items() if value is not None for part in (name, value)]
-    own = [*(["--own"] if args.own else []), *(f"--accelerator={path}" for path in args.manifests)]
-    return ["modexlab", "report", *args.designs, "--no-measure", *own, *options, "--columns", str(columns)]
+    own = [
+        *(["--own"] if args.own else []),
+        *asked.requested.options,
+        *(f"--accelerator={path}" for path in args.manifests),
+    ]
+    return ["modexlab", "report", *asked.subjects, "--no-measure", *own, *options, "--columns", str(columns)]
 
 
 def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> Iterator[str]:
@@ -229,17 +268,17 @@ def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> I
         failed = f", {len(sweep.failed)} failed" if sweep.failed else ""
         if any(item.earlier for item in sweep.failed.values()):
             failed += " (before; --retry tries again)"
-        reused = f"{sweep.reused} were in the ledger"
+        reused = f"{sweep.reused} were in the store"
         yield f"measured {sweep.new} points in {duration(sweep.seconds)}, {reused}{failed}"
     if content.empty:
         more = "; the page says what to run" if "page" in written else ""
-        yield f"the ledger {content.path} has no figures of these{more}"
+        yield f"the store {content.path} has no figures of these{more}"
     yield from sorted(written.values(), key=lambda path: path == written.get("page"))
 
 
 def _as_json(content: Content, sweep: Sweep | None, written: dict[str, str]) -> Json:
     return {
-        "ledger": str(content.path),
+        "store": str(content.path),
         "points": sweep and {"measured": sweep.new, "reused": sweep.reused, "failed": len(sweep.failed)},
         "written": written,
         "trust": [attributes(item, "good", "text") for item in content.trust],

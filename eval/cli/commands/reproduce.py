@@ -1,14 +1,14 @@
-"""Print the command behind a figure of the ledger, or run it again.
+"""Print the command behind a figure of the store, or run it again.
 
-ROW is the number of a figure: the first column of `modexlab ledger list`, and in the report next to each
+ROW is the number of a figure: the first column of `modexlab store list`, and in the report next to each
 figure. Without --run its command is printed. --run measures the point again in this process and checks the
 result. Its exit code is 1 if a figure differs. Netlists and simulators come from the cache, except with
 --fresh.
 
 examples:
-  modexlab ledger reproduce 1
-  modexlab ledger reproduce 1 --run
-  modexlab ledger reproduce 1 --run --fresh --json
+  modexlab store reproduce 1001
+  modexlab store reproduce 1001 --run
+  modexlab store reproduce 1001 --run --fresh --json
 """
 
 import os
@@ -25,16 +25,16 @@ from ...lab.measure import measure
 from ...lab.metrics import Measurement
 from ...lab.point import Point
 from ...progress import Progress
-from ..laboratory import ledger_of
+from ..laboratory import store_of
 from ..options import flag, option
 from ..render import Json, Table, answer, warn
-from .ledger import row_number
+from .store import row_number
 
 OPTIONS = (
     option("row", "ROW", "the number of a figure"),
     flag("--run", "measure again and compare"),
     flag("--fresh", "with --run: use nothing from the cache"),
-    "--ledger",
+    "--store",
     "--json",
 )
 
@@ -43,15 +43,15 @@ def execute(args: Namespace) -> int:
     number = row_number(args.row)
     if args.fresh and not args.run:
         raise BadInput("--fresh without --run: nothing is measured; add --run")
-    with ledger_of(args, read_only=True, reference=True) as ledger:
-        row = ledger.row(number)
+    with store_of(args, read_only=True, reference=True) as store:
+        row = store.row(number)
         if row.stale:
             warn(f"row {number} was measured with other sources or tools than the present ones")
         command = shlex.join(row.command)
         report = {"row": number, "command": command, "stale": row.stale}
         if not args.run:
             return answer(args, report, command)
-        then = ledger.measurement(row.measurement)
+        then = store.measurement(row.measurement)
     point = Point.from_json(row.point)
     print(f"measuring again: {point}\nas a command: {shlex.join(point.command)}", file=sys.stderr)
     label = f"{row.subject}, {row.nbits} bits, {row.stage}"
@@ -63,7 +63,7 @@ def execute(args: Namespace) -> int:
     equal = all(figure["equal"] for figure in figures)
     columns = {
         "operation": lambda figure: figure["operation"] or None,
-        **{name: name for name in ("metric", "ledger", "now", "unit")},
+        **{name: name for name in ("metric", "store", "now", "unit")},
         "": _verdict,
     }
     changed = f"The Verilog differs from that of row {number}: the hardware has changed since."
@@ -93,7 +93,7 @@ def _cache(fresh: bool) -> Iterator[None]:
 
 
 def _figures(then: Measurement, now: Measurement) -> list[Json]:
-    """All figures, from the ledger and from now; None: not measured then, or no longer."""
+    """All figures, from the store and from now; None: not measured then, or no longer."""
     names = ("operation", "metric", "unit")
     old, new = (
         {attrgetter(*names)(figure): figure.value for figure in measurement.figures}
@@ -102,7 +102,7 @@ def _figures(then: Measurement, now: Measurement) -> list[Json]:
     return [
         {
             **dict(zip(names, key, strict=True)),
-            "ledger": old.get(key),
+            "store": old.get(key),
             "now": new.get(key),
             "equal": old.get(key) == new.get(key),
         }
@@ -111,7 +111,7 @@ def _figures(then: Measurement, now: Measurement) -> list[Json]:
 
 
 def _verdict(figure: Json) -> str:
-    then, now = figure["ledger"], figure["now"]
+    then, now = figure["store"], figure["now"]
     if then is None or now is None:
         return "only now" if then is None else "only then"
     if then == now:

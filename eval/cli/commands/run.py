@@ -16,7 +16,7 @@ examples:
   modexlab run mont --base 1119317562 --exp 65537 --mod 2603398711
   modexlab run mont-keyed --key key.pem --decrypt 0x1234 --crt --blind
   modexlab run mont-001 --base 7 --exp 0x10001 --mod 0xf1f1f1f1f1f1f1f1 --set nstages=8 --level cl
-  modexlab run mont --base 3 --exp 5 --mod 7 --stage python --trace --vcd mont.vcd
+  modexlab run mont --base 3 --exp 5 --mod 7 --backend python --trace --vcd mont.vcd
   modexlab run mont --base 3 --exp 5 --mod 7 --interface xcel
   modexlab run mont --nbits 64 --workload sign+9verify
   modexlab run mont --key key.pem --encrypt 42 --json
@@ -41,7 +41,6 @@ from ...designs.own import OwnDesign
 from ...designs.session import LEVELS, NoResult, Operated
 from ...designs.widths import check_fit, check_width
 from ...designs.workload_names import PRODUCT, parts_of
-from ...folders import check_file
 from ...json_values import json_number
 from .. import own
 from ..arguments import (
@@ -85,7 +84,7 @@ OPTIONS = (
     "--set",
     Interfaces(),
     shared("--level", "default: rtl; for formula see `modexlab run --level formula --help`", choices=LEVELS),
-    "--stage (default: native; with --trace: python)",
+    "--backend (default: native; with --trace: python)",
     "--trace",
     "--vcd",
     "--json",
@@ -95,10 +94,8 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     """Run the operation on each of the designs."""
     designs = entries_of(args)
-    if args.vcd is not None:
-        if len(designs) > 1:
-            raise BadInput(f"--vcd with {len(designs)} designs: they would write one file; name one design")
-        check_file("--vcd", args.vcd)
+    if args.vcd is not None and len(designs) > 1:
+        raise BadInput(f"--vcd with {len(designs)} designs: they would write one file; name one design")
     ran = [_operation(args, design).run(args) for design in designs]
     return answer_all(args, ran, ok=all(report["ok"] for report, _ in ran))
 

@@ -24,7 +24,6 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 
-from ....fl.errors import BadInput
 from ...designs.control import is_protected
 from ...designs.interfaces import COUPLINGS
 from ...designs.system_catalogue import (
@@ -39,11 +38,11 @@ from ...designs.system_catalogue import (
     loosely_coupled,
     with_work,
 )
-from ...folders import check_file, write_file
+from ...folders import write_file
 from ...json_values import attributes
 from ...progress import Progress
-from ..arguments import settings_of, warn_of
-from ..options import COUPLING, number, option, shared
+from ..arguments import program_settings, refuse, warn_of
+from ..options import COUPLING, PRIVATE, SETTINGS, number, option, shared, writable
 from ..render import Columns, Json, Table, answer, rendered
 
 NOTE = (
@@ -53,7 +52,7 @@ NOTE = (
     "the same kind. Ratio: normalised to published, below 1 is faster. Speedup: over proc-naive. CPI: "
     "cycles by instructions of the window.",
     "Operands: {operands}.",
-    "Stage: how the RTL of the processor and the accelerator was simulated. The memory answers in the next "
+    "Backend: how the RTL of the processor and the accelerator was simulated. The memory answers in the next "
     "cycle.",
 )
 NOT_RUN = "Not run (-): software at {widths} bits; --full runs it."
@@ -88,12 +87,12 @@ OPTIONS = (
         nargs="*",
     ),
     shared("--nbits", "even, 16 to 4096; may be repeated; default: 32", type=number, action="append"),
-    "--set",
+    *SETTINGS,
     COUPLING,
     shared("--operation", "default: both", choices=("encrypt", "decrypt")),
-    shared("--stage", "default: native", default="native"),
+    shared("--backend", "default: native", default="native"),
     "--full (software above 1024 bits, which takes minutes)",
-    "--output (a file for the table)",
+    shared("--output", "a file for the table", convert=writable("--output")),
     "--json",
 )
 
@@ -102,16 +101,14 @@ def execute(args: Namespace) -> int:
     loosely = args.interface != COUPLINGS[0]
     default = DEFAULT_ON_BUS if loosely else DEFAULT_SYSTEMS
     names = dict.fromkeys(args.systems or default)
-    kinds = [_kind(find_system(name), args.settings) for name in names]
+    widths = [check_key_width(nbits) for nbits in dict.fromkeys(args.nbits or [32])]
+    kinds = [_kind(args, find_system(name), widths[0]) for name in names]
     if loosely:
         kinds = loosely_coupled(kinds)
-    widths = [check_key_width(nbits) for nbits in dict.fromkeys(args.nbits or [32])]
     for kind in kinds:
         if kind.design is not None and is_protected(kind.settings):
             warn_of(kind.design.at(widths[0], **kind.settings))
     operations = [args.operation] if args.operation else OPERATIONS
-    if args.output is not None:
-        check_file("--output", args.output)
     total = len(kinds) * len(widths) * len(operations)
     rows = []
     with Progress("systems", quiet=args.json) as progress:
@@ -126,7 +123,7 @@ def execute(args: Namespace) -> int:
             progress.describe(f"{label}, {cycles:,} cycles")
 
         start = time.monotonic()
-        for row in Measurement(args.stage, args.full, begin, advance).rows(kinds, widths, operations):
+        for row in Measurement(args.backend, args.full, begin, advance).rows(kinds, widths, operations):
             rows.append(row)
             seconds, start = time.monotonic() - start, time.monotonic()
             what = f"{row.system}, {row.nbits} bits, {row.operation}"
@@ -147,13 +144,14 @@ def execute(args: Namespace) -> int:
     return answer(args, reports, *blocks, ok=all(row.ok for row in rows))
 
 
-def _kind(kind: SystemKind, settings: list[str]) -> SystemKind:
-    """The system with the values of `--set`."""
-    if not settings:
-        return kind
+def _kind(args: Namespace, kind: SystemKind, nbits: int) -> SystemKind:
+    """The system with the settings of a command."""
     if kind.design is None:
-        raise BadInput(f"--set with {kind.name}: software on the processor has no parameters; drop one")
-    return find_system(kind.name, settings_of(kind.design, settings))
+        why = f" with {kind.name}: software on the processor has no parameters; drop one"
+        refuse(args, ("settings", *PRIVATE), why)
+        return kind
+    settings = program_settings(args, kind.design, nbits)
+    return find_system(kind.name, settings) if settings else kind
 
 
 def _as_json(row: Row, rows: list[Row], coupling: bool) -> Json:
@@ -176,7 +174,7 @@ def _as_json(row: Row, rows: list[Row], coupling: bool) -> Json:
         "cpi": window and window.cpi and round(window.cpi, 4),
         "where": dict(window.where) if window else {},
         "level": outcome and outcome.level,
-        "stage": outcome and outcome.stage,
+        "backend": outcome and outcome.backend,
         "ok": row.ok if outcome else None,
     }
     if coupling:
@@ -205,7 +203,7 @@ TABLE_1: Columns = {
     "ratio": "ratio:.2f",
     "speedup": "speedup:.2f",
     "CPI": "cpi:.2f",
-    "stage": "stage",
+    "backend": "backend",
 }
 COUPLINGS_TABLE: Columns = {
     **SUBJECT,

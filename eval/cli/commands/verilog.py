@@ -59,7 +59,6 @@ OPTIONS = (
 
 def execute(args: Namespace) -> int:
     if args.design == PROCESSOR:
-        refuse(args, PRIVATE, ": a machine has it; drop it")
         return _processor(args)
     if args.design in PADDING:
         return _padding(args)
@@ -94,7 +93,7 @@ def _processor(args: Namespace) -> int:
     name = None if args.xcel == OPEN else args.xcel
     if name is None:
         refuse(args, ["nbits"], " without an accelerator; name one with --xcel DESIGN")
-    xcel: Xcel | None = xcel_of(name, args.nbits, args.settings, interface)
+    xcel: Xcel | None = xcel_of(args, name, interface)
     if args.xcel == OPEN:
         xcel = None
         if args.no_commit:

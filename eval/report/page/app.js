@@ -264,8 +264,8 @@
       element("h2", {}, `${about.label}, ${about.nbits} bits`),
       ...(about.marks ? about.marks.split("\n").map((mark) => element("p", { class: "mark" }, `! ${mark}`)) : []),
       element("h3", {}, "Reproduce this figure"),
-      command(`modexlab ledger reproduce ${row}`),
-      element("p", { class: "note" }, "or, without the ledger,"),
+      command(`modexlab store reproduce ${row}`),
+      element("p", { class: "note" }, "or, without the store,"),
       command(about.command),
       list([
         ["Checked", about.tests], ["Stage", about.setup], ["Corner", about.corner], ["Interface", about.interface], ["Parameters", about.parameters],
@@ -297,7 +297,7 @@
   const told = (button) => {
     if (button.dataset.p) return published.get(button.dataset.p)?.source ?? "";
     const about = measurements.get(Number(button.dataset.m));
-    return about ? `row ${button.dataset.r}: modexlab ledger reproduce ${button.dataset.r}\n${about.tests}\n${about.setup}\n${about.command}` : "";
+    return about ? `row ${button.dataset.r}: modexlab store reproduce ${button.dataset.r}\n${about.tests}\n${about.setup}\n${about.command}` : "";
   };
   document.addEventListener("pointerover", (event) => {
     const button = event.target.closest?.(".fig");

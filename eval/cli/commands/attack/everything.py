@@ -1,7 +1,7 @@
 """Attack all machines that promise protection.
 
 Tests leakage of all designs whose cycles hide the exponent, and leakage and faults of protected programs of
-mont-keyed, at 8, 16 and 32 bits (with CRT from 16). Verdicts go to the ledger, and those of the same sources
+mont-keyed, at 8, 16 and 32 bits (with CRT from 16). Verdicts go to the store, and those of the same sources
 are reused, so an interrupted run continues. `modexlab report` shows them.
 
 examples:
@@ -14,23 +14,23 @@ from argparse import Namespace
 from .....fl.errors import BadInput
 from ....assurance.attacks.suite import attacks
 from ....json_values import attributes
-from ....lab import verdicts
+from ....lab.store import reference_verdicts
 from ....progress import Progress
-from ...laboratory import ledger_of
+from ...laboratory import store_of
 from ...options import flag
 from ...render import Table, answer, interrupted, warn
 
 OPTIONS = (
     flag("--record", "make these results the reference"),
-    "--ledger",
+    "--store",
     "--json",
 )
 
 
 def execute(args: Namespace) -> int:
     planned, found = list(attacks()), []
-    with ledger_of(args) as ledger, Progress("attacks", unit="attack", quiet=args.json) as progress:
-        known = {(item.key, item.subject, item.name): item for item in ledger.verdicts()}
+    with store_of(args) as store, Progress("attacks", unit="attack", quiet=args.json) as progress:
+        known = {(item.key, item.subject, item.name): item for item in store.verdicts()}
         try:
             for done, attack in enumerate(planned):
                 progress(done, len(planned))
@@ -43,12 +43,12 @@ def execute(args: Namespace) -> int:
                     except BadInput as refused:
                         warn(f"{subject}: {attack.name}: {refused}")
                         continue
-                    ledger.note(verdict)
+                    store.note(verdict)
                 found.append(verdict)
         except KeyboardInterrupt:
-            return interrupted(f"{len(found)} of {len(planned)} attacks are in the ledger")
+            return interrupted(f"{len(found)} of {len(planned)} attacks are in the store")
     if args.record:
-        verdicts.record(found)
+        reference_verdicts.record(found)
     reports = [
         {
             "design": item.subject,

@@ -7,7 +7,7 @@ stays the same. All faults are injected if they are few,
 otherwise a random sample of --samples. The outcome is the right result (no effect), an error status instead
 of a result (caught), no answer within three times the usual cycles (hang), or a wrong result. --crt and
 --blind include the result check, unless --set verify=false removes it. With CRT and no check, one wrong
-signature reveals a prime of the key (Bellcore), which is printed. The ledger keeps the outcomes: after
+signature reveals a prime of the key (Bellcore), which is printed. The store keeps the outcomes: after
 Ctrl-C the same command continues. The exit code is 1 if a wrong result was released.
 
 examples:
@@ -30,7 +30,7 @@ from ....designs.machine import Machine
 from ....json_values import json_number
 from ....progress import Progress
 from ...arguments import described
-from ...laboratory import ledger_of
+from ...laboratory import store_of
 from ...options import Group, flag, option, positive, shared
 from ...render import Block, Json, Table, answer, interrupted, labelled
 from .leak import MACHINE, machine_of, netlist_kit
@@ -59,7 +59,7 @@ OPTIONS = (
     shared("--seed", "default: 1", default=1),
     "--netlist (with nets stuck at 0 or 1, or flipped in a cycle)",
     "--kit (with --netlist)",
-    "--ledger",
+    "--store",
     "--json",
 )
 
@@ -84,9 +84,9 @@ def execute(args: Namespace) -> int:
         progress.describe(name)
         enough = (lambda campaign: bool(campaign.factored)) if args.bellcore else None
         try:
-            campaign.run(faults, progress, enough, ledger_of(args))
+            campaign.run(faults, progress, enough, store_of(args))
         except KeyboardInterrupt:
-            return interrupted(f"{len(campaign.outcomes):,} of {len(faults):,} faults are in the ledger")
+            return interrupted(f"{len(campaign.outcomes):,} of {len(faults):,} faults are in the store")
     report = described(machine) | campaign.as_json()
     if isinstance(machine, Machine):
         report["checked"] = machine.keyed and machine.programmed.recipe.verify

@@ -33,17 +33,17 @@ from pathlib import Path
 
 from .....fl.errors import BadInput, shown
 from .....fl.param import PAPER_NBITS
-from ....assurance.attacks.leakage import TOGGLES, Assessment, assess, compared, compared_fields
+from ....assurance.attacks.leakage import TOGGLES, Assessment, assess, compared_fields
+from ....assurance.attacks.rsa_leakage import compared
 from ....assurance.attacks.timing import TimeLeak
 from ....designs.machine import Machine
 from ....designs.own import OwnDesign
 from ....designs.runnable import Runnable
-from ....folders import check_file
 from ....progress import Progress
-from ....report.leak_chart import FORMATS, drawn
+from ....report.standalone.leakage import FORMATS, drawn
 from ... import own
 from ...arguments import described, numbers, one_entry, private_key, program_settings
-from ...options import PRIVATE, choice, option, positive, repeated, shared
+from ...options import SETTINGS, assigned, choice, option, positive, shared, writable
 from ...render import Columns, Json, Table, answer, capped, labelled
 
 TRACES = 5000
@@ -66,9 +66,8 @@ MACHINE = (  # the options that `machine_of` reads
     "design",
     "--accelerator",
     f"--nbits (default: {PAPER_NBITS}, or the length of the key)",
-    "--set",
+    *SETTINGS,
     "--key (a private one, whose primes are used)",
-    *PRIVATE,
 )
 OPTIONS = (
     *MACHINE,
@@ -83,9 +82,10 @@ OPTIONS = (
         ("random", "fixed"),
         "messages with a secret exponent: random, or one for all (default: random)",
     ),
-    repeated(
+    assigned(
         "--public",
         "NAME=VALUE",
+        "m=7",
         "hold a public field, such as m, or base or mod of an RSA machine; may be repeated",
     ),
     choice(
@@ -97,7 +97,11 @@ OPTIONS = (
     "--netlist (much slower)",
     "--kit (with --netlist)",
     shared("--seed", "default: 1", default=1),
-    "--output (the curve: a file that ends in .png, .svg or .html)",
+    shared(
+        "--output",
+        f"the curve: a name that ends in .{', .'.join(FORMATS)}",
+        convert=writable("--output", *FORMATS),
+    ),
     "--json",
 )
 
@@ -116,12 +120,6 @@ def netlist_kit(args: Namespace) -> Path | None:
 
 
 def execute(args: Namespace) -> int:
-    suffix = ""
-    if args.output is not None:
-        check_file("--output", args.output)
-        suffix = Path(args.output).suffix.removeprefix(".")
-        if suffix not in FORMATS:
-            raise BadInput(f"--output {args.output}: give a file that ends in .{', .'.join(FORMATS)}")
     measure = args.model or (TOGGLES if args.netlist else "distance")
     if (measure == TOGGLES) != args.netlist:
         raise BadInput(
@@ -142,9 +140,9 @@ def execute(args: Namespace) -> int:
             progress(done, total)
 
         assessment = assess(comparison, args.traces, measure, report_progress, adk)
-    if suffix:
+    if args.output is not None:
         title = f"{name}: {comparison.title}, {args.traces:,} operations"
-        Path(args.output).write_bytes(drawn(assessment, title, suffix))
+        Path(args.output).write_bytes(drawn(assessment, title, Path(args.output).suffix[1:]))
     report = {
         **described(machine),
         "level": "netlist" if args.netlist else "rtl",
@@ -168,7 +166,7 @@ def execute(args: Namespace) -> int:
 
 def _public(args: Namespace) -> dict[str, int]:
     """The public fields to hold."""
-    found = dict(numbers("--public", args.public, "NAME=VALUE, as in --public m=7"))
+    found = dict(numbers("--public", args.public))
     for name, values in found.items():
         if len(values) > 1:
             raise BadInput(f"--public {name} has {len(values)} values; give one, which all operations share")
@@ -297,7 +295,7 @@ def _commands(args: Namespace, machine: Runnable, leak: TimeLeak) -> list[str]:
 def _run(args: Namespace, machine: Runnable) -> list[str]:
     """The command that runs a machine of these options."""
     which = [args.design] if args.design is not None else ["--accelerator", *args.manifests]
-    settings = [word for text in args.settings for word in ("--set", text)]
+    settings = [word for name, value in args.settings.items() for word in ("--set", f"{name}={value}")]
     return ["modexlab", "run", *which, "--nbits", str(machine.nbits), *settings]
 
 

@@ -17,9 +17,10 @@ from ....designs.machine import Design
 from ....designs.promises import WORDS
 from ....json_values import attributes, json_number, json_value
 from ....papers.published import by_name
+from ...options import shared
 from ...render import Json, Table, answer
 
-OPTIONS = ("design (shows this one in detail)", "--json")
+OPTIONS = (shared("design", "shows this one in detail", convert=catalogue.find), "--json")
 WIDTH = 87  # of the settings in a table of 110 columns
 HINT = "1+: 1 or more; a name alone: false or true. `modexlab show NAME` explains the settings of a design."
 HEAD = ("name", "paper", "settings")
@@ -84,8 +85,7 @@ def _detail(design: Design) -> str:
 
 def execute(args: Namespace) -> int:
     if args.design:
-        design = catalogue.find(args.design)
-        return answer(args, [_as_json(design)], _detail(design))
+        return answer(args, [_as_json(args.design)], _detail(args.design))
     rows = []
     for design in catalogue.designs():
         first, *more = textwrap.wrap(settings(design), WIDTH, break_on_hyphens=False)

@@ -24,13 +24,13 @@ from ....designs import catalogue
 from ....folders import check_file, write_file
 from ....report.drawing import draw
 from ...arguments import accelerator_of, operands_of, settings_of
-from ...options import Option, choice, number, option
+from ...options import Option, choice, number, option, shared
 
 DEFAULT_NBITS, ADDER = 8, "brent-kung"
 OUTPUT = "--output (a file; default: stdout)"
 
 OPTIONS = (
-    "design (one whose multiplier is a tree)",
+    shared("design", "one whose multiplier is a tree", convert=catalogue.find),
     Option("--modulus", "-m", metavar="SPEC", help="2^8, 2^8-1, 2^8+85, or a number (decimal or 0x...)"),
     OUTPUT,
     choice("--function", OPERATIONS, f"with --modulus (default: {OPERATIONS[0]})", OPERATIONS[0]),
@@ -74,8 +74,10 @@ def put(args: Namespace, svg: str, about: str) -> int:
 
 def operation(args: Namespace) -> tuple[Any, tuple[int, int, int]]:
     """The machine of a command and its operands; missing operands are random."""
+    if args.design is None:
+        raise BadInput("no design; give one of the catalogue (`modexlab show`)")
     wide = [] if args.mod is None else [args.mod]
-    machine = accelerator_of(args, catalogue.find(args.design), *wide)
+    machine = accelerator_of(args, args.design, *wide)
     return machine, operands_of(args, machine)
 
 
@@ -90,13 +92,12 @@ def _plan(args: Namespace) -> Plan:
     for name, default in (("function", OPERATIONS[0]), ("strategy", BEST), ("adder", ADDER)):
         if getattr(args, name) != default:
             raise BadInput(f"--{name} belongs to --modulus; a DESIGN has its own; give --set, or drop it")
-    design = catalogue.find(args.design)
     nbits = DEFAULT_NBITS if args.nbits is None else args.nbits
-    unit = design.at(nbits, **settings_of(design, args.settings)).multiplier()
+    unit = args.design.at(nbits, **settings_of(args.design, args.settings)).multiplier()
     unit.elaborate()
     plan = getattr(unit, "plan", None)
     if plan is None:
         raise BadInput(
-            f"the multiplier of {design.name} is not a compression tree: give a cm- design, or --modulus"
+            f"the multiplier of {args.design.name} is not a compression tree: give a cm- design, or --modulus"
         )
     return plan

@@ -18,10 +18,10 @@ from .....fl.param import PAPER_NBITS
 from ....designs.machine import Design
 from ....designs.protection import costs
 from ...arguments import described, designs_of, program_settings
-from ...options import PRIVATE, WIDTH
+from ...options import SETTINGS, WIDTH
 from ...render import Json, answer_all
 
-OPTIONS = ("design", "--accelerator", *PRIVATE, WIDTH, "--set", "--json")
+OPTIONS = ("design", "--accelerator", WIDTH, *SETTINGS, "--json")
 
 
 def execute(args: Namespace) -> int:

@@ -26,7 +26,7 @@ WIDTHS = (1024, 2048, 4096)
 
 
 OPTIONS = (
-    shared("design", f"default: {DEFAULT_DESIGN}", default=DEFAULT_DESIGN),
+    shared("design", f"default: {DEFAULT_DESIGN}", convert=catalogue.find, default=DEFAULT_DESIGN),
     shared("--nbits", f"may be repeated; default: {' '.join(map(str, WIDTHS))}", action="append"),
     "--set",
     "--json",
@@ -34,7 +34,7 @@ OPTIONS = (
 
 
 def execute(args: Namespace) -> int:
-    design = catalogue.find(args.design)
+    design = args.design
     design.needs_program("--costs")
     settings = settings_of(design, args.settings)
     for name in settings:

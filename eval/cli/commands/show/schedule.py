@@ -17,10 +17,11 @@ from .....cl.mod_exp import ModExpCL
 from .....fl.errors import BadInput
 from .....rtl.sim import simulate
 from ....designs.machine import Machine
+from ...arguments import RSA_DESIGN
 from ...options import RSA_OPERANDS
 from . import draw
 
-OPTIONS = ("design", *RSA_OPERANDS, "--nbits", "--set", draw.OUTPUT)
+OPTIONS = (RSA_DESIGN, *RSA_OPERANDS, "--nbits", "--set", draw.OUTPUT)
 MOST_CYCLES = 400
 LEFT, TOP, LANE, CYCLE = 150, 56, 40, 24
 COLOURS = {"step": ("#e8eaf6", "#5c6bc0"), "setup": ("#fff3e0", "#fb8c00"), "unit": ("#e8f5e9", "#43a047")}

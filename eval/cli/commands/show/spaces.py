@@ -3,6 +3,7 @@
 examples:
   modexlab show spaces
   modexlab show spaces --json
+  modexlab sweep --list
 """
 
 from argparse import Namespace

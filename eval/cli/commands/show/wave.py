@@ -12,10 +12,11 @@ examples:
 from argparse import Namespace
 
 from ....exchange.package.timing import diagrams
+from ...arguments import RSA_DESIGN
 from ...options import RSA_OPERANDS, Interfaces
 from . import draw
 
-OPTIONS = ("design", *RSA_OPERANDS, "--nbits", "--set", Interfaces(), draw.OUTPUT)
+OPTIONS = (RSA_DESIGN, *RSA_OPERANDS, "--nbits", "--set", Interfaces(), draw.OUTPUT)
 
 
 def execute(args: Namespace) -> int:

@@ -1,21 +1,21 @@
-"""View of the ledger for the report: an entry is one operation of one measurement with all of its figures."""
+"""View of the store for the report: an entry is one operation of one measurement with all of its figures."""
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from ...fl.errors import BadInput
 from ...fl.moduli import has_known_factors
 from ..designs import catalogue, interfaces
-from ..designs.system_catalogue import HARDWARE
+from ..designs.soc_system import accelerator_in
 from ..designs.workload_names import DECRYPT
 from ..lab import stages
 from ..lab.comparison.compare import STALE
 from ..lab.flow_settings import EQUIVALENCE, FLOW_DEFAULTS
-from ..lab.ledger.ledger import Row
 from ..lab.point import Point
+from ..lab.store.rows import Row
 from .metrics import METRICS, Metric, metric
 
 Record = dict[str, Any]  # flat, with strings and numbers as values
@@ -48,6 +48,15 @@ class Entry:
         """The interface in words."""
         return INTERFACES.get(self.interface, self.interface)
 
+    @property
+    def subject(self) -> str:
+        return self.first.subject
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """All parameters with their values."""
+        return self.first.parameters
+
     @cached_property
     def settings(self) -> Record:
         """Settings that differ from the defaults of the design."""
@@ -57,6 +66,11 @@ class Entry:
     def label(self) -> str:
         """The design with its settings."""
         return " ".join([self.subject, *(f"{name}={value}" for name, value in self.settings.items())])
+
+    @property
+    def alone(self) -> str:
+        """The label without the system around the design."""
+        return accelerator_in(self.label)
 
     @cached_property
     def setup(self) -> str:
@@ -94,7 +108,7 @@ class Entry:
 
     @cached_property
     def _place(self) -> tuple[int, bool]:
-        return _places().get(self.subject.removeprefix(HARDWARE), (-1, False))
+        return _places().get(self.first.design, (-1, False))
 
     @cached_property
     def modulus(self) -> int:
@@ -141,6 +155,38 @@ class Entry:
 Entries = Sequence[Entry]
 
 
+class Labelled(Protocol):
+    """A point of a chart."""
+
+    @property
+    def subject(self) -> str: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+
+
+L = TypeVar("L", bound=Labelled)
+
+
+def labels(entries: Iterable[L], same: Callable[[L], Hashable]) -> Callable[[L], str]:
+    """The labels of points in a chart whose groups `same` tells apart. A default design next to others of
+    its design shows the settings in which these differ from it.
+    """
+    varied: dict[Hashable, set[str]] = {}
+    for entry in entries:
+        varied.setdefault((same(entry), entry.subject), set()).update(entry.settings)
+
+    def label(entry: L) -> str:
+        shown = entry.settings
+        if not shown:
+            names = sorted(varied.get((same(entry), entry.subject), ()))
+            shown = {name: entry.parameters[name] for name in names if name in entry.parameters}
+        return " ".join([entry.subject, *(f"{name}={value}" for name, value in shown.items())])
+
+    return label
+
+
 @functools.cache
 def _places() -> dict[str, tuple[int, bool]]:
     """By design, its position in the catalogue and whether it is from a paper."""
@@ -153,7 +199,7 @@ def if_stale(item: Any) -> Record:
 
 
 def entries_of(rows: Iterable[Row]) -> list[Entry]:
-    """The entries of these rows, in the order of the ledger."""
+    """The entries of these rows, in the order of the store."""
     measurements: dict[int, dict[str, dict[str, Row]]] = {}  # by operation and metric
     for row in rows:
         measurements.setdefault(row.measurement, {}).setdefault(row.operation, {})[row.metric] = row

@@ -7,11 +7,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from ..assurance.attacks.leakage import Assessment
-from ..assurance.attacks.welch import HALVES, THRESHOLD, Point
-from . import render_png
-from .charts import SCHEMA, Spec
-from .palette import light
+from ...assurance.attacks.leakage import Assessment
+from ...assurance.attacks.welch import HALVES, THRESHOLD, Point
+from .. import render_png
+from ..charts import SCHEMA, Spec
+from ..palette import light
 
 FORMATS = ("png", "svg", "html")
 HALF_NAMES = ("first half", "second half")
@@ -29,7 +29,7 @@ def specification(assessment: Assessment, title: str) -> Spec:
     y = {"field": "t", "type": "quantitative", "title": "t (Welch)", "scale": domain}
     colours = {"domain": HALF_NAMES, "range": [light("series-0"), light("series-1")]}
     half = {"field": "half", "type": "nominal", "scale": colours, "title": None}
-    grey = sorted({part.value for part in assessment.part_of if part in assessment.compared.excused})
+    grey = sorted({part for part in assessment.part_of if part in assessment.compared.excused})
     said = f"; grey, not judged: {'; '.join(grey)}" if grey else ""
     shown = [
         (
@@ -84,7 +84,7 @@ def _spans(assessment: Assessment) -> list[dict[str, Any]]:
     for part, cycles in groupby(assessment.part_of):
         start, at = at, at + sum(1 for _ in cycles)
         if part in assessment.compared.excused:
-            found.append({"from": start, "to": at, "part": part.value})
+            found.append({"from": start, "to": at, "part": part})
     return found
 
 

@@ -1,0 +1,1 @@
+"""Charts that a command writes without a report."""
