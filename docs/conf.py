@@ -31,8 +31,9 @@ from modexlab.eval.exchange.package.block_diagram import DEPTH, block_diagram
 from modexlab.eval.lab import space
 from modexlab.eval.lab.comparison import space_tables
 from modexlab.eval.lab.comparison.cores import MACHINE, MULTIPLIER, Core, cores, widths
-from modexlab.eval.lab.ledger.export import Reference
-from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.store.reference import Reference
+from modexlab.eval.lab.store.snapshot import Snapshot
+from modexlab.eval.lab.store.store import Store
 from modexlab.eval.papers.published import Paper, papers
 from modexlab.eval.report import markdown, proofs
 from modexlab.flow import kit
@@ -133,7 +134,7 @@ def catalogue() -> str:
     return Table(show.HEAD, rows).markdown() + "\n\n" + "\n".join(notes)
 
 
-def design_page(design: Design, component: Component, ledger: Ledger, measured: list[Core]) -> Iterator[str]:
+def design_page(design: Design, component: Component, store: Store, measured: list[Core]) -> Iterator[str]:
     """The page of a design: its parts, parameters, formula, reference results, verdicts and sources."""
     parts = [(name, getattr(design, name)) for name in ("family", "domain", "schedule")]
     yield f"# {design.name}\n\n{sentence(design.summary)}"
@@ -156,9 +157,9 @@ def design_page(design: Design, component: Component, ledger: Ledger, measured: 
         found = [core for core in measured if (core.design, core.part) == (design.name, part)]
         table = Table.of(found, {"bits": "nbits", **work.columns}).markdown()
         yield f"{title}\n\n{table}" if found else ""
-    proven, attacked = (of(ledger, [design.name]) for of in (proofs.measured, proofs.attacked))
-    for verdicts in (proofs.table(proven), proofs.attacks(attacked)):
-        yield markdown.of_table(verdicts.explained) if verdicts.lines else ""
+    verdicts = [verdict for verdict in store.verdicts() if verdict.subject == design.name]
+    for of_verdicts in (proofs.table(proofs.proven(verdicts)), proofs.attacks(proofs.attacked(verdicts))):
+        yield markdown.of_table(of_verdicts.explained) if of_verdicts.lines else ""
     paper = f"The machine of [a paper](../papers/{design.paper}.md). " if design.paper else ""
     files = {relpath(inspect.getfile(type(part)), ROOT) for part in (timing, *component.get_all_components())}
     names = ", ".join(f"`{name}`" for name in sorted(files) if name.startswith(("cl/", "rtl/")))
@@ -183,8 +184,8 @@ def pages() -> Iterator[tuple[str, str]]:
     for name in SUMMARIES:
         yield f"commands/{name}", "\n\n".join(command(name))
     with tempfile.TemporaryDirectory() as folder, Reference() as reference:
-        ledger = Ledger(f"{folder}/ledger.sqlite", reference)
-        measured = cores(ledger, widths())
+        store = Store(f"{folder}/store.jsonl", reference)
+        measured = cores(Snapshot(store), widths())
         for name, table in space_tables.explored(reference):
             yield f"results/exploration-{name}", table
         yield "results/published-001", space_tables.published(reference)
@@ -194,7 +195,7 @@ def pages() -> Iterator[tuple[str, str]]:
             component.elaborate()
             picture = block_diagram(component, design.name, DEPTH, files=True)
             yield f"designs/{design.name}.svg", picture
-            yield f"designs/{design.name}", "\n\n".join(design_page(design, component, ledger, measured))
+            yield f"designs/{design.name}", "\n\n".join(design_page(design, component, store, measured))
     machine = modexlab.design("mont").at(32)
     for interface in (AXI4LITE, AXI4LITE_000):
         lines = "\n".join(register_lines(interface.registers(machine.shape, machine.traits)))

@@ -71,7 +71,7 @@ def levels(folder):
     """
     student = accelerator(folder)
     named = dict(operands(NBITS))
-    with student.session(level="rtl", stage="python") as session:
+    with student.session(level="rtl", backend="python") as session:
         (ran,) = session.operate([list(named.values())])
     for (name, (a, b, m)), (p,) in zip(named.items(), ran.responses, strict=True):
         yield Row(f"{name}, RTL", lambda a, b, m, p=p: p, {"a": a, "b": b, "m": m}, student.fl(a, b, m))

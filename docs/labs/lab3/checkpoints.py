@@ -83,7 +83,7 @@ def powers(folder):
     """
     for schedule in SCHEDULES:
         machine = design(folder).at(NBITS, bits_per_cycle=2, schedule=schedule)
-        with machine.session(level="rtl", stage="python") as session:
+        with machine.session(level="rtl", backend="python") as session:
             (ran,) = session.operate([list(POWERS)])
         for (base, exp, mod), (_, result) in zip(POWERS, ran.responses, strict=True):
             arguments = {"base": base, "exp": exp, "mod": mod}

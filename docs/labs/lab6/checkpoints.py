@@ -38,7 +38,7 @@ def fronts(folder):
 def defended(folder):
     """space.toml and explore.py: a design of your front
 
-    Sweep a space of at least four points first; the checkpoint takes the figures from your ledger. CHOICE
+    Sweep a space of at least four points first; the checkpoint takes the figures from your store. CHOICE
     names the parameters as the table of the sweep does.
     """
     student = student_module(folder, "explore.py")
@@ -52,7 +52,7 @@ def defended(folder):
         f"at least {FEWEST_POINTS} points", lambda points: points >= FEWEST_POINTS, {"points": count}, True
     )
     with redirect_stderr(StringIO()):
-        sweep = modexlab.explore(space)
+        sweep = modexlab.sweep(space)
     chosen = [
         member.measured.point
         for found in sweep.fronts.values()
