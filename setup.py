@@ -19,15 +19,14 @@ PACKAGES |= {f"modexlab.{folder.replace('/', '.')}": folder for folder in LABS} 
 setup(
     packages=list(PACKAGES),
     package_dir=PACKAGES,
-    # files that are not Python: other languages, data, steps of the flow, pages of the report
+    # files that are not Python: other languages, data, pages of the report
     package_data={
         "": ["*.cpp", "*.rdl", "*.toml", "*.svg", "*.c", "*.h", "*.S", "*.ld", "*.md", "py.typed"],
         "modexlab.proc.software": ["driver/*", "freestanding/*", "mod_exp/*"],
         "modexlab.flow.synth": ["scripts/*"],
         "modexlab.flow.prove": ["*.v"],
         "modexlab.rtl.interfaces": ["*.sv"],
-        "modexlab.flow": ["construct.py", "examples/*"],
-        "modexlab.flow.graph": ["steps/**"],
+        "modexlab.flow": ["construct.py", "examples/**"],
         "modexlab.eval": ["examples/**", "results/**"],
         "modexlab.eval.lab": ["spaces/*"],
         "modexlab.eval.exchange.soc": ["software/*"],

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from modexlab.eval.designs.catalogue import find
 from modexlab.eval.lab import content
-from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.store.store import Store
 from modexlab.fl.errors import BadInput
 from modexlab.flow.kit import kit
 
@@ -126,19 +126,19 @@ def untraced():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_ledger(tmp_path_factory):
-    """Keep the user's ledger out of the tests."""
+def own_store(tmp_path_factory):
+    """Keep the user's store out of the tests."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("MODEXLAB_LEDGER", str(tmp_path_factory.mktemp("ledger") / "ledger.sqlite"))
+        patched.setenv("MODEXLAB_STORE", str(tmp_path_factory.mktemp("store") / "store.jsonl"))
         yield
 
 
 @pytest.fixture
-def ledger(tmp_path, monkeypatch):
-    """The ledger that commands use, empty."""
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "ledger.sqlite"))
-    with Ledger() as ledger:
-        yield ledger
+def store(tmp_path, monkeypatch):
+    """The store that commands use, empty."""
+    monkeypatch.setenv("MODEXLAB_STORE", str(tmp_path / "store.jsonl"))
+    with Store() as store:
+        yield store
 
 
 @pytest.fixture

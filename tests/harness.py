@@ -1,4 +1,4 @@
-"""The one harness: a table of rows goes through a component at a stage, and every row is judged."""
+"""The one harness: a table of rows goes through a component at a backend, and every row is judged."""
 
 import json
 import operator
@@ -29,7 +29,7 @@ HAS_OPENSTA = shutil.which("sta") is not None
 NO_OPENSTA = "Debian's package opensta is missing"
 needs_opensta = pytest.mark.skipif(not HAS_OPENSTA, reason=NO_OPENSTA)
 NAME = operator.attrgetter("name")  # the id of a design
-RTL_STAGES = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
+RTL_BACKENDS = ("python", "verilog", "native")  # gates, which takes a synthesis, has tests of its own
 # the first design of each multiplier stands for it where a mechanism is tested; `make regress` has the others
 FIRST = {design.family: design for design in reversed(designs())}
 WIDTHS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -107,9 +107,9 @@ def of_every_length(nbits, rng):
         yield from (top, 2 * top - 1, top | rng.randrange(top))
 
 
-def accessed(component, accesses, stage="native", **options):
+def accessed(component, accesses, backend="native", **options):
     """The answers of an interface, as numbers."""
-    return [tuple(map(int, answer)) for answer in ran(component, accesses, stage, **options).responses]
+    return [tuple(map(int, answer)) for answer in ran(component, accesses, backend, **options).responses]
 
 
 def any_stream(rtl, cl, moduli, factors, request_of, judge):
@@ -233,28 +233,28 @@ def bad_calls(*rows):
     return test
 
 
-def ran(component, requests, stage="native", **options):
+def ran(component, requests, backend="native", **options):
     """The run of a new simulation, which ends with it."""
-    with simulate(component, stage) as sim:
+    with simulate(component, backend) as sim:
         return sim.run(requests, **options)
 
 
 def ran_alike(make, requests, **options):
-    """The run of a component, which is the same at every stage."""
-    run, *others = (ran(make(), requests, stage, **options) for stage in RTL_STAGES)
+    """The run of a component, which is the same with every backend."""
+    run, *others = (ran(make(), requests, backend, **options) for backend in RTL_BACKENDS)
     assert all(other == run for other in others)
     return run
 
 
-def agreed(twin, rtl, run, stages=RTL_STAGES):
-    """The run of a twin, which is that of the hardware at these stages, also with stalls.
+def agreed(twin, rtl, run, backends=RTL_BACKENDS):
+    """The run of a twin, which is that of the hardware with these backends, also with stalls.
 
-    run: component, stage and stall -> run.
+    run: component, backend and stall -> run.
     """
     for stall in (Stall(seed=3, source=0.3, sink=0.4), None):
         expected = run(twin(), "python", stall)
-        for stage in stages:
-            assert run(rtl(), stage, stall) == expected, stage
+        for backend in backends:
+            assert run(rtl(), backend, stall) == expected, backend
     return expected
 
 
@@ -279,22 +279,22 @@ def residue(row, domain, nbits):
     return row.a * row.b * scale % row.mod
 
 
-def sent(component, rows, stage, stall=None, **options):
+def sent(component, rows, backend, stall=None, **options):
     """All rows through a component."""
-    return ran(component, [row.request for row in rows], stage, stall=stall, **delays(rows), **options)
+    return ran(component, [row.request for row in rows], backend, stall=stall, **delays(rows), **options)
 
 
-def run_products(unit, rows, domain, nbits, stage, stall=None):
+def run_products(unit, rows, domain, nbits, backend, stall=None):
     """All rows through a multiplier; each answer is compared with the row's."""
-    run = sent(unit, rows, stage, stall, statics=[{"modulus": row.mod} for row in rows])
+    run = sent(unit, rows, backend, stall, statics=[{"modulus": row.mod} for row in rows])
     for row, answer in zip(rows, run.responses, strict=True):
-        row.judge(answer, residue(row, domain, nbits), f"stage {stage}")
+        row.judge(answer, residue(row, domain, nbits), f"backend {backend}")
     return run
 
 
-def run_mod_exps(machine, rows, design, nbits, stage, stall=None, **settings):
+def run_mod_exps(machine, rows, design, nbits, backend, stall=None, **settings):
     """All rows through a machine; status and result of each are compared with the row's."""
-    with simulate(machine, stage) as simulation:
+    with simulate(machine, backend) as simulation:
         return judged_mod_exps(simulation, rows, design, nbits, stall, **settings)
 
 
@@ -322,7 +322,7 @@ def judged_mod_exps(simulation, rows, design, nbits, stall=None, **settings):
     carried = design.at(nbits, **settings).carried
     run = simulation.run([carried(*row.request) for row in rows], stall=stall, **delays(rows))
     for row, answer in zip(rows, run.responses, strict=True):
-        row.judge(answer, row.golden(design, nbits, **settings), f"stage {simulation.stage}")
+        row.judge(answer, row.golden(design, nbits, **settings), f"backend {simulation.backend}")
     return run
 
 

@@ -14,14 +14,14 @@ WIDE = (1 << 1024) - 105
 
 def message(row, answer, expected):
     with pytest.raises(AssertionError) as failed:
-        row.judge(answer, expected, "stage native")
+        row.judge(answer, expected, "backend native")
     return str(failed.value)
 
 
 def test_a_failing_row_prints_what_was_expected():
     row = ModExpRow("small", 5, 3, 13, sink_delay=7)
-    row.judge((Status.OK, 8), (0, 8), "stage native")
-    words = "small: base 5, exp 3, mod 13, sink_delay 7; stage native gives (0, 9), expected (0, 8)"
+    row.judge((Status.OK, 8), (0, 8), "backend native")
+    words = "small: base 5, exp 3, mod 13, sink_delay 7; backend native gives (0, 9), expected (0, 8)"
     assert message(row, (0, 9), (Status.OK, 8)) == words
 
 

@@ -62,31 +62,22 @@ GENERAL = (
 RSA_PLUGINS = {
     "rtl.verilog.rom",
     *(f"rtl.interfaces.{name}" for name in ("axi4lite", "one_result", "registers.message_padder")),
-    *(f"eval.lab.{name}" for name in ("content", "explore", "measure", "point", "space")),
+    *(f"eval.lab.{name}" for name in ("content", "measure", "point", "space")),
     *(
         f"eval.lab.{name}"
         for name in (
-            "verdicts",
             "comparison.compare",
             "comparison.cores",
             "comparison.space_tables",
-            "ledger.ledger",
         )
     ),
-    *(
-        f"eval.assurance.proof.{name}"
-        for name in ("contract_lang", "exhaustive", "guards", "registry", "unit_contracts")
-    ),
-    "eval.assurance.proof.machine_checks",
+    *(f"eval.assurance.proof.{name}" for name in ("contract_lang", "exhaustive", "unit_contracts")),
     *(
         f"eval.assurance.attacks.{name}"
-        for name in ("bellcore", "leakage", "rsa_operands", "secrets", "suite")
+        for name in ("bellcore", "rsa_leakage", "rsa_operands", "secrets", "suite")
     ),
     *(f"eval.exchange.package.{name}" for name in ("exponentiation", "package", "vectors")),
-    *(
-        f"eval.report.{name}"
-        for name in ("comparison", "cores", "datasets", "drawing", "ledger_view", "sections")
-    ),
+    *(f"eval.report.{name}" for name in ("comparison", "datasets", "drawing", "store_view")),
     *(f"eval.report.{name}" for name in ("interface_costs", "protections", "published")),
 }
 # packages of the extras in pyproject.toml, by the names of their modules
@@ -109,6 +100,7 @@ OPTIONAL = {
     "dask_jobqueue",
     "litex",
     "migen",
+    "pandas",
 }
 # modules that import others of the package inside functions, and why
 LAZY = {
@@ -118,10 +110,15 @@ LAZY = {
     "eval.designs.interfaces": "an interface is known by its name without its hardware",
     "eval.designs.machine": "digests of formulas follow names, and not to the generator of keys",
     "eval.designs.verilog_header": "a register map is printed without a translator",
-    "flow.graph.steps.layout.step": "the graph asks each step for its tool",
-    "flow.graph.steps.place.step": "the same",
-    "flow.graph.steps.rtl-sim.step": "the same",
-    "flow.graph.steps.sizing.step": "the same",
+    "flow.graph.common": "steps are declared without what reads their outputs",
+    "flow.graph.steps.constraints": "the graph asks each step for its files, parameters and tool",
+    "flow.graph.steps.equivalence": "the same",
+    "flow.graph.steps.gate_sim": "the same",
+    "flow.graph.steps.layout": "the same",
+    "flow.graph.steps.place": "the same",
+    "flow.graph.steps.rtl_sim": "the same",
+    "flow.graph.steps.sizing": "the same",
+    "flow.graph.steps.summary": "the graph imports it",
     "flow.workload": "few workloads have a program, and pyelftools is slow to import",
 }
 # modules of hardware that look up names, and why
@@ -218,6 +215,13 @@ def test_arrows_run_upward_inside_a_room(room):
                 if used.split(".")[0] == room:
                     below = order.index(inner_room(used)) <= order.index(inner_room(module_of(file)))
                     assert below, f"{module_of(file)} -> {used}"
+
+
+def test_picture_shows_the_order_of_rooms_and_folders():
+    picture = (ROOT / "docs" / "pictures" / "rooms.svg").read_text()
+    assert re.findall(r'class="name"[^>]*>(\w+)<', picture) == list(BELOW)
+    shown = [name for room in ("flow", "eval") for name in INSIDE[room] if name]
+    assert re.findall(r'class="code"[^>]*>(\w+)<', picture) == shown
 
 
 def test_general_code_knows_no_rsa():

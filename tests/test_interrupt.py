@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.cli.ctrl_c import repeated
-from modexlab.eval.lab.ledger.export import REFERENCE
-from modexlab.eval.lab.schedulers import make_queue
+from modexlab.eval.lab.cluster import make_queue
+from modexlab.eval.lab.store.reference import REFERENCE
 
 from tests.harness import later, parametrize
 from tests.paths import DATA
@@ -21,7 +21,7 @@ TAG = "MODEXLAB_INTERRUPTED"  # environment variable that marks a command and al
 # says when Python itself has begun
 PROGRAM = "import sys; from modexlab.eval.cli.entry import main; print('begun', flush=True); sys.exit(main())"
 DELAYS = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
-LONG = f"run naive-001 --base 1119317562 --exp {2**255 - 1} --mod {2**256 - 189} --stage python"
+LONG = f"run naive-001 --base 1119317562 --exp {2**255 - 1} --mod {2**256 - 189} --backend python"
 COMMANDS = {
     "run": LONG,
     "check": f"check mont {DATA / 'wycheproof_decrypt_512.json'} --level cl",
@@ -35,7 +35,7 @@ COMMANDS = {
     "verilog": "verilog heap --nbits 512",
     "proc": "proc systems",
     "compare": "compare --measure",
-    "verify": f"ledger verify {REFERENCE}",
+    "verify": f"store check {REFERENCE}",
 }
 # Python restores the default action of signals as it ends; shells report 130 for that, too
 INTERRUPTED = (130, -signal.SIGINT)
@@ -57,7 +57,7 @@ def tagged(tag):
 def interrupted(command, delay, by, directory):
     """Interrupt a command after a delay; return whether it was still running."""
     tag = f"{TAG}={os.getpid()}-{time.monotonic_ns()}"
-    places = {"MODEXLAB_LEDGER": str(directory / "ledger.sqlite")}
+    places = {"MODEXLAB_STORE": str(directory / "store.jsonl")}
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *shlex.split(command)],
         env={**os.environ, **places, **dict([tag.split("=")])},
@@ -137,7 +137,7 @@ def test_the_handler_of_ctrl_c_stays_when_dask_jobqueue_is_imported(monkeypatch)
     for name in [name for name in sys.modules if name.partition(".")[0] == "dask_jobqueue"]:
         monkeypatch.delitem(sys.modules, name)
     before = signal.getsignal(signal.SIGINT)
-    with make_queue("slurm", []):
+    with make_queue("slurm", {}, []):
         assert "dask_jobqueue.runner" in sys.modules
         assert signal.getsignal(signal.SIGINT) is before
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

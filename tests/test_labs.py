@@ -20,8 +20,8 @@ LAB_CASES = [pytest.param(number, marks=regress_if(number != NOW)) for number in
 
 
 @pytest.fixture(autouse=True)
-def empty_folder(ledger, tmp_path, monkeypatch):
-    """With a ledger of its own."""
+def empty_folder(store, tmp_path, monkeypatch):
+    """With a store of its own."""
     monkeypatch.chdir(tmp_path)
 
 

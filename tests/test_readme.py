@@ -18,11 +18,11 @@ from modexlab.eval.assurance.proof.check import KINDS, UNITS
 from modexlab.eval.designs import protection
 from modexlab.eval.exchange.package import shuttle
 from modexlab.eval.lab.comparison.cores import least_um2
-from modexlab.eval.lab.ledger.export import REFERENCE
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
-from modexlab.eval.lab.verdicts import recorded
+from modexlab.eval.lab.store.reference import REFERENCE
+from modexlab.eval.lab.store.reference_verdicts import recorded
+from modexlab.eval.lab.store.store import Store
 from modexlab.eval.table import table as render
 from modexlab.fl import xcel
 from modexlab.fl.multipliers.scaled import ScaledShape
@@ -38,7 +38,7 @@ from tests.kits.pdks import require
 from tests.paths import ROOT
 from tests.programs import machine_of
 
-pytestmark = pytest.mark.usefixtures("ledger")  # nothing has been measured before
+pytestmark = pytest.mark.usefixtures("store")  # nothing has been measured before
 
 
 def pages(*names):
@@ -62,7 +62,7 @@ LINK = re.compile(r"\]\((?!http)([^)#]*)#?([\w-]*)\)")
 MOST_LINES = 80  # of the first page
 MOST_WORDS = 1500  # of a page in docs/
 CODE = re.compile(  # and blocks that a test generates
-    r"^(```+).*?^\1$|^    .*?$|<!-- (?:from|measured)\b.*?<!-- end -->|<!--.*?-->|`[^`\n]+`",
+    r"^(```+).*?^\1$|^    .*?$|<!-- (?:from|measured|table)\b.*?<!-- end -->|<!--.*?-->|`[^`\n]+`",
     re.DOTALL | re.MULTILINE,
 )
 UNIT = (
@@ -72,7 +72,7 @@ UNIT = (
 MEASURED = re.compile(
     rf"\d\s?{UNIT}|^\|.*[ (]{UNIT}[^|\n]*\|.*\n\|[-| ]+\|\n(?:\|.*\n)*?\|.*\| ?[-+]?\d", re.MULTILINE
 )
-QUOTED = re.compile(r"<!-- (executed|from): (.+?) -->\n```\n(.*?)```\n", re.DOTALL)
+QUOTED = re.compile(r"<!-- (executed|from): ([^\n]+?) -->\n```\n(.*?)```\n", re.DOTALL)
 SPACE = re.compile(r"<!-- a space -->\n```toml\n(.*?)```\n", re.DOTALL)
 COMMAND = re.compile(r"^\$ modexlab (.+)$", re.MULTILINE)
 GCC = "12.2.0"  # made the programs whose cycles are quoted
@@ -132,7 +132,7 @@ def heap_lines():
     for line in map(json.loads, REFERENCE.read_text().splitlines()):
         point = line["point"]
         unit = (point["subject"], point["interface"]) == ("heap", "unit")
-        if unit and point["nbits"] >= 64 and line["figures"]:
+        if unit and point["nbits"] >= 64 and "figures" in line:
             chosen = line["parameters"]
             shape = ScaledShape(point["nbits"], chosen["digit_nbits"], chosen["quotient_delay"])
             figures = {metric: value for _, metric, value, _ in line["figures"]}
@@ -157,7 +157,7 @@ def smallest():
     """The reference results of the smallest machine."""
     rows = []
     for line in map(json.loads, REFERENCE.read_text().splitlines()):
-        point, found = line["point"], {tuple(figure[:2]): figure[2] for figure in line["figures"]}
+        point, found = line["point"], {tuple(figure[:2]): figure[2] for figure in line.get("figures", ())}
         whole = point["stage"] == "flow" and "leave_out" not in point["flow"]
         if point["subject"] in ("tiny", "tiny-ct") and whole:
             nbits, area, cycles = point["nbits"], found["", "area_um2"], found.get(("decrypt", "cycles"))
@@ -292,10 +292,10 @@ def test_commands(command, tmp_path, monkeypatch, cli):
     monkeypatch.chdir(tmp_path)
     if "--shuttle" in command:
         require(monkeypatch, shuttle.KIT)
-    if command == "ledger verify":  # of a ledger that is there
-        monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / "own.sqlite"))
-        with Ledger() as ledger:
-            ledger.fail(Point("mont", 8), "no measurement", 1.0)
+    if command == "store check":  # of a store that is there
+        monkeypatch.setenv("MODEXLAB_STORE", str(tmp_path / "own.jsonl"))
+        with Store() as store:
+            store.fail(Point("mont", 8), "no measurement", 1.0)
     assert cli.of_page(command).out
 
 
@@ -352,8 +352,8 @@ def rewrite():
     """Put the present texts into the pages."""
     present = {source: generate() for source, generate in SOURCES.items()}
     for command, first in TABLES.items():
-        with TemporaryDirectory() as folder:  # an empty ledger for each command
-            os.environ["MODEXLAB_LEDGER"] = f"{folder}/ledger.sqlite"
+        with TemporaryDirectory() as folder:  # an empty store for each command
+            os.environ["MODEXLAB_STORE"] = f"{folder}/store.jsonl"
             present[f"modexlab {command}"] = table(printed(command).out, first)
     for page in PAGES:
         text = QUOTED.sub(

@@ -13,8 +13,9 @@ from docutils import nodes
 from modexlab.eval.cli.main import parser_of
 from modexlab.eval.cli.routes import ROUTES
 from modexlab.eval.designs.catalogue import designs
-from modexlab.eval.lab.ledger.export import Reference
-from modexlab.eval.lab.verdicts import ATTACKS, recorded
+from modexlab.eval.lab.store.reference import Reference
+from modexlab.eval.lab.store.reference_verdicts import recorded
+from modexlab.eval.lab.verdicts import ATTACKS
 
 from tests.harness import CHROMIUM, finished, module_fixture, needs_chromium, parametrize, regress
 from tests.paths import ROOT
@@ -96,7 +97,7 @@ def test_links_of_rooms_lead_to_the_site(conf):
 def test_glossary_has_few_private_words():
     ours = (DOCS / "reference" / "glossary.md").read_text().partition("## Words of this project")[2]
     words = re.findall(r"^(\w[\w -]*)\n  \S", ours, re.MULTILINE)
-    assert "ledger" in words and len(words) < MOST_PRIVATE_WORDS
+    assert "store" in words and len(words) < MOST_PRIVATE_WORDS
 
 
 # ---- the whole site

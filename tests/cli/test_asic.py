@@ -4,30 +4,28 @@ import json
 import os
 import re
 import signal
-import sqlite3
 import time
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
 import msgspec
 import pytest
-from modexlab.eval.cli.commands import explore
+from modexlab.eval.cli.commands import sweep
 from modexlab.eval.designs import catalogue, machine_chip, system_catalogue
 from modexlab.eval.designs.machine_chip import Chip
 from modexlab.eval.designs.unit_chip import chip as chip_of
 from modexlab.eval.lab import asic_run
-from modexlab.eval.lab.ledger import ledger as ledger_module
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.store.store import Store
 from modexlab.fl.errors import BadInput
 from modexlab.fl.mod_exp import exponentiation
 from modexlab.fl.status import Status
 from modexlab.fl.xcel import BASE, EXP, XcelFL
 from modexlab.flow import workload
-from modexlab.flow.graph import graph, runner, step
+from modexlab.flow.graph import graph, run_step, runner
 from modexlab.flow.graph.figures import Ran
+from modexlab.flow.graph.step import Tool
 from modexlab.flow.graph.summary import BY_GLOBAL_ROUTES, PLACED_NOT_TIMED
 from modexlab.flow.kit import kit
 from modexlab.flow.layout import detailed, route
@@ -165,19 +163,19 @@ def test_second_call_makes_nothing_and_copies_its_products(whole, cli, tmp_path)
     )
 
 
-def test_figures_go_to_the_ledger_and_to_the_data_sheet(whole, cli, tmp_path):
+def test_figures_go_to_the_store_and_to_the_data_sheet(whole, cli, tmp_path):
     """As in a sweep; a second run adds nothing."""
-    place = f"--ledger {tmp_path}/ledger.sqlite"
+    place = f"--store {tmp_path}/store.jsonl"
     for said in ("has these figures as measurement 1", "had these figures already"):
         result = cli(f"asic {SMALL} --layout {place}")
         assert result.code == (not whole["comparable"]) and said in result.err
-    with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        rows = ledger.rows()
+    with Store(tmp_path / "store.jsonl") as store:
+        rows = store.rows()
         assert {(row.stage, row.stale, row.measurement) for row in rows} == {("layout", False, 1)}
         assert Point.from_json(rows[0].point) == Point(
             "mont", 8, stage="layout", flow=(("equivalence", True),)
         )
-        assert ledger.measurement(1).value("area_um2") == whole["area_um2"]
+        assert store.measurement(1).value("area_um2") == whole["area_um2"]
     made = tmp_path / "package"
     cli.passes(f"verilog --package mont --nbits 8 --interface stream -o {made} {place}")
     sheet = (made / "doc" / "datasheet.md").read_text()
@@ -193,10 +191,10 @@ def test_figures_without_passing_tests_are_refused(whole, cli, tmp_path, monkeyp
         return outcome, msgspec.structs.replace(summary, tests={"rtl": Ran(3, 0), "gates": Ran(2, 1)})
 
     monkeypatch.setattr(asic_run, "run_asic", failing)
-    result = cli(f"asic {SMALL} --layout --ledger {tmp_path}/ledger.sqlite")
-    assert "the figures are not in the ledger: mont, 8 bits, layout" in result.err
+    result = cli(f"asic {SMALL} --layout --store {tmp_path}/store.jsonl")
+    assert "the figures are not in the store: mont, 8 bits, layout" in result.err
     assert "1 tests failed (gates), so its figures mean nothing" in result.err
-    assert Ledger(tmp_path / "ledger.sqlite").rows() == []
+    assert Store(tmp_path / "store.jsonl").rows() == []
 
 
 @parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
@@ -216,30 +214,26 @@ def test_an_interrupted_run_says_how_it_goes_on(number, cli, monkeypatch):
     "place, said",
     [
         ("directory", "is a directory; give the name of a file"),
-        ("text", "is no ledger, or is damaged"),
-        ("text/deeper", "cannot be made: "),
-        ("locked", "is busy: another process"),
+        ("text", "is no store of modexlab"),
+        ("text/deeper", "cannot be written: "),
     ],
 )
 @parametrize("command", [f"asic {SMALL}", "sweep widths"])
-def test_a_ledger_that_cannot_be_written_is_refused_before_the_run(
+def test_a_store_that_cannot_be_written_is_refused_before_the_run(
     command, place, said, cli, tmp_path, monkeypatch
 ):
     """Also for root."""
     (tmp_path / "directory").mkdir()
-    (tmp_path / "text").write_text("no ledger\n")
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(tmp_path / place))
-    monkeypatch.setattr(ledger_module, "WAIT_SECONDS", 0.1)
+    (tmp_path / "text").write_text("no store\n")
+    monkeypatch.setenv("MODEXLAB_STORE", str(tmp_path / place))
     monkeypatch.setattr(asic_run, "run_asic", None)  # which must not be called
-    monkeypatch.setattr(explore, "Sweep", None)
-    with closing(sqlite3.connect(tmp_path / "locked", isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        assert said in cli.passes(command, code=2).err
+    monkeypatch.setattr(sweep, "Sweep", None)
+    assert said in cli.passes(command, code=2).err
 
 
 @parametrize("options", ["--to timing", f"--kit {kit.DEFAULT}", "--skip power"])
-def test_partial_runs_do_not_go_to_the_ledger(options, cli, tmp_path):
-    said = cli.fails(f"asic mont --nbits 16 {options} --ledger {tmp_path}/ledger.sqlite")
+def test_partial_runs_do_not_go_to_the_store(options, cli, tmp_path):
+    said = cli.fails(f"asic mont --nbits 16 {options} --store {tmp_path}/store.jsonl")
     assert "the figures of this run are not recorded" in said
 
 
@@ -292,17 +286,16 @@ def route_here(monkeypatch):
     def run(self, name):
         if name != "route":
             return real(self, name)
-        inputs = {file: self._files[file][0] for file in graph.declaration(name).inputs}
-        return step.execute(name, inputs, self._parameters(name))
+        inputs = {file: self._files[file][0] for file in graph.step(name).inputs}
+        return run_step.execute(name, inputs, self._parameters(name))
 
     def patch(owner, name, value):
         monkeypatch.setattr(runner._Run, "_run", run)
         monkeypatch.setattr(owner, name, value)
-        monkeypatch.setattr(graph.adapter("route"), "version", lambda: f"patched {name}")
-        graph._version.cache_clear()
+        tool = Tool("modexlab", lambda: f"patched {name}")
+        monkeypatch.setattr(type(graph.step("route")), "tool", tool)
 
-    yield patch
-    graph._version.cache_clear()
+    return patch
 
 
 def test_routing_that_leaves_conflicts_is_the_first_line(accumulator, cli, route_here):
@@ -377,10 +370,8 @@ def test_verilog_without_vectors(cli, accumulator, monkeypatch):
     def missing():
         raise BadInput("abc is missing: run `make setup`")
 
-    monkeypatch.setattr(graph.adapter("equivalence"), "version", missing)
-    graph._version.cache_clear()
+    monkeypatch.setattr(type(graph.step("equivalence")), "tool", Tool("abc", missing))
     result = cli(re.sub(r"--vectors \S+", "", accumulator))
-    graph._version.cache_clear()
     assert result.code == 1
     assert "  ! the netlist has not been tested" in result.out
     assert f"not done: gate-sim: {graph.NO_VECTORS}" in result.out
@@ -398,10 +389,10 @@ test_refused = refusals(
         "mnt": "unknown design 'mnt': did you mean 'mont'?",
         f"{SMALL} --to tming": "unknown step 'tming': did you mean 'timing'?",
         f"{SMALL} --to timing --layout": "--layout with --to timing: this step comes before",
-        f"{SMALL} --clock 0": "0 ns is no clock period; give 0.001 to 1000 nanoseconds",
-        f"{SMALL} --density 70": "70 is no density; give a share of the rows from 0.05 to 0.95",
+        f"{SMALL} --clock 0": "clock_period = 0: give 0.001 to 1000 ns",
+        f"{SMALL} --density 70": "density = 70: give 0.05 to 0.95",
         f"{SMALL} --set nix=1": "unknown parameter of mont 'nix'",
-        f"{SMALL} --style nix --to synthesis": "unknown style of synthesis 'nix'",
+        f"{SMALL} --style nix --to synthesis": "unknown style 'nix': there are plain, optimised",
         f"{SMALL} --top x": "--top is for Verilog from elsewhere",
         f"{SMALL} --system --interface xcel": "--interface with --system",
         "mont --nbits 7": "a width of 7 bits is out of range",

@@ -34,7 +34,7 @@ def test_every_format(cli, name, passed, skipped, level):
     assert picked(report, "passed failed skipped") == (passed, 0, skipped)
     assert sum(report["reasons"].values()) == skipped
     assert picked(report, "design failures") == ("mont", [])
-    assert report["stage"] == ("native" if level == "rtl" else None)
+    assert report["backend"] == ("native" if level == "rtl" else None)
 
 
 def test_text(cli):
@@ -56,15 +56,15 @@ def test_products_on_a_machine_without_a_multiplier_apart(cli):
     )
 
 
-@parametrize("how, passed", {"--nbits 1024 --level fl": 5, "--nbits 64 --stage native": 9}.items())
+@parametrize("how, passed", {"--nbits 1024 --level fl": 5, "--nbits 64 --backend native": 9}.items())
 def test_the_smallest_machine(cli, how, passed):
     files = f"{DATA}/wycheproof_signature_512.json" if passed == 5 else f"{DATA}/bn_small.txt"
     cli.reports(f"check tiny {files} {how}", passed=passed)
 
 
-@parametrize("stage", ["python", "verilog"])
-def test_stages(cli, stage):
-    cli.reports(f"check {DATA}/bn_small.txt --limit 2 --stage {stage}", passed=2, stage=stage)
+@parametrize("backend", ["python", "verilog"])
+def test_backends(cli, backend):
+    cli.reports(f"check {DATA}/bn_small.txt --limit 2 --backend {backend}", passed=2, backend=backend)
 
 
 def test_other_design_and_reduction(cli):
@@ -159,7 +159,7 @@ test_refusals = refusals(
         "/nowhere.json": "/nowhere.json cannot be read: No such file",
         f"{DATA}/rsa512.pem": "this text is of no known format; known formats: Project Wycheproof",
         f"mnt {DATA}/bn_small.txt": "did you mean 'mont'?",
-        f"{DATA}/bn_small.txt --stage spice": "unknown stage 'spice'",
+        f"{DATA}/bn_small.txt --backend spice": "unknown backend 'spice'",
         f"{DATA}/bn_small.txt --set nstage=3": "did you mean 'nstages'?",
         f"{DATA}/bn_small.txt --nbits 9999": "out of range",
         f"{DATA}/bn_small.txt --nbits 4": "out of range; give 8 to 4096",

@@ -82,7 +82,7 @@ def test_on_native_rtl(cli, two_keys, how, words):
         passed=5,
         failed=0,
         skipped=2,
-        stage="native",
+        backend="native",
         protected_by=words.split(", "),
         reasons={"no private key: the vector has none, or asks for the public exponent": 2},
     )
@@ -247,7 +247,7 @@ def test_jobs(cli, two_keys, monkeypatch):
     cli.reports(f"check {two_keys} --crt --blind --jobs 2 --level fl", passed=5, failed=0)
 
 
-def test_an_interrupted_check_goes_on(cli, two_keys, ledger, monkeypatch):
+def test_an_interrupted_check_goes_on(cli, two_keys, store, monkeypatch):
     monkeypatch.setattr(answers, "STEP", 1)
     computed = []
     real = Session.run_with_keys

@@ -254,6 +254,8 @@ test_mistakes = refusals(
         f"--multiples {(1 << 5000) + 1:#x}": "is longer than any machine",
         "--multiples --key /nowhere/none.pem": "/nowhere/none.pem cannot be read",
         "mont --diagram --depth 0": "0 is too few; give a number from 1 up",
+        "--wave": "no design; give one of the catalogue",
+        "--schedule": "no design; give one of the catalogue",
         "mont --schedule --nbits 1024": "a chart has at most 400",
     },
 )

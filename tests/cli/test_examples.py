@@ -9,10 +9,11 @@ import pytest
 from modexlab.eval.cli import main as command_line
 from modexlab.eval.cli.routes import ROUTES, form_of
 from modexlab.eval.exchange.package import shuttle
-from modexlab.eval.lab import verdicts
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.store import reference_verdicts as verdicts
+from modexlab.eval.lab.store.export import export
+from modexlab.eval.lab.store.store import Store
 from modexlab.fl.rsa_keys import RSAKey
 
 from tests.harness import module_fixture, parametrize, regress_if
@@ -28,7 +29,7 @@ FILES = {  # file name in the examples: a small file of that kind
     "program.c": "gcd.c",
     "power.c": "power.c",
 }
-ELSEWHERE = ("new.manifest", "new.wrapper", "check_manifest", "check_lab", "explore", "figures")
+ELSEWHERE = ("new.manifest", "new.wrapper", "check_manifest", "check_lab", "sweep", "sweep_plan", "figures")
 TEXTS = [
     command_line.EXAMPLES,
     *(form_of(form).examples for form, route in ROUTES.items() if route.module not in ELSEWHERE),
@@ -69,28 +70,37 @@ def arguments(example):
     return shlex.split(example.split("  ", 1)[0].partition(" > ")[0].replace(" 512 1024 2048", ""))[1:]
 
 
+@pytest.fixture
+def cores(tmp_path, monkeypatch):
+    """A working directory with the folder of a manifest that examples name."""
+    folder = tmp_path / "cores" / "mine"
+    shutil.copytree(ROOT / "tests" / "foreign", folder)
+    (folder / "start_done.toml").rename(folder / "design.toml")
+    monkeypatch.chdir(tmp_path)
+
+
 @parametrize("example", sorted(EXAMPLES))
-def test_example_is_understood(example):
+def test_example_is_understood(example, cores):
     """Examples parse, also those that only run in the long regression."""
     assert callable(command_line.parsed(arguments(example)).execute)
 
 
 @module_fixture
 def measured(tmp_path_factory):
-    """A ledger with one figure, in row 1."""
-    path = tmp_path_factory.mktemp("ledger") / "ledger.sqlite"
+    """A store with one figure, in row 1001."""
+    path = tmp_path_factory.mktemp("store") / "store.jsonl"
     point = Point("mmmul-004", 1024, stage="formula")
-    with Ledger(path) as ledger:
-        ledger.record(point, measure(point))
+    with Store(path) as store:
+        store.record(point, measure(point))
     return path
 
 
 @parametrize("example", [marked(example) for example in sorted(EXAMPLES)])
-def test_example(example, tmp_path, measured, ledger, monkeypatch, cli):
-    for name in ("ledger", "before", "after", "machine-a", "machine-b", "cut-off"):
-        shutil.copy(measured, tmp_path / f"{name}.sqlite")
-    with Ledger(measured) as before:
-        before.export("reference", tmp_path / "reference.jsonl")
+def test_example(example, tmp_path, cores, measured, store, monkeypatch, cli):
+    for name in ("store", "before", "after", "machine-a", "machine-b"):
+        shutil.copy(measured, tmp_path / f"{name}.jsonl")
+    with Store(measured) as before:
+        export(before, "reference", tmp_path / "reference.jsonl")
     if (kit := re.search(r"--kit ([\w-]+)( |$)", example)) and kit[1] != "all":
         require(monkeypatch, kit[1])
     if "--shuttle" in example:
@@ -100,14 +110,10 @@ def test_example(example, tmp_path, measured, ledger, monkeypatch, cli):
     key = RSAKey.load(DATA / FILES["key.pem"])
     (tmp_path / "key.json").write_text(json.dumps({"n": key.n, "e": key.e, "d": key.d}))
     (tmp_path / "flow").symlink_to(ROOT / "flow")
-    cores = tmp_path / "cores" / "mine"
-    shutil.copytree(ROOT / "tests" / "foreign", cores)
-    (cores / "start_done.toml").rename(cores / "design.toml")
     if not example.startswith("modexlab new accelerator "):
         for name in ("gcd", "inverse"):
             shutil.copytree(ROOT / "eval" / "examples" / name, tmp_path / name)
     # `attack all --record` writes it
     monkeypatch.setattr(verdicts, "FILE", shutil.copy(verdicts.FILE, tmp_path / "verdicts.jsonl"))
-    monkeypatch.chdir(tmp_path)
     found = example.startswith("modexlab attack ")  # exit code 1 if there is a leak, or a wrong result
     assert cli(*arguments(example)).code in ((0, 1) if found else (0,))

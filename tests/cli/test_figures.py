@@ -18,7 +18,7 @@ test_what_is_refused = refusals(
         "": "give either a DESIGN or --space SPACE",
         "mont --space course": "give either a DESIGN or --space SPACE",
         "monte": "unknown design 'monte'",
-        "mont --clock soon": "'soon' is not a number; write it as in 2.5",
+        "mont --clock soon": "clock_period = soon: give a number, such as 3.0",
         "--space paper-002": "no point of this space is at a stage with a netlist",
     },
 )

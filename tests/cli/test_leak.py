@@ -7,7 +7,8 @@ from modexlab.eval.assurance.attacks import leakage, suite
 from modexlab.eval.cli.arguments import settings_of
 from modexlab.eval.cli.commands.attack import everything, leak
 from modexlab.eval.designs.catalogue import find
-from modexlab.eval.lab import verdicts
+from modexlab.eval.lab.store import reference_verdicts
+from modexlab.eval.lab.verdicts import ATTACKS
 
 from tests.command_line import picked, refusals
 from tests.harness import parametrize, regress
@@ -79,7 +80,7 @@ test_what_is_refused = refusals(
         f"attack leakage mont --key {DATA}/rsa512.pem": "--key with a mont without a key",
         f"attack leakage mont-keyed --crt --nbits 64 --key {DATA}/rsa512.pem": "give --nbits 512",
         f"attack leakage mont-keyed --crt --key {DATA}/rsa512_public.pem": "is public",
-        "attack leakage mont -o curve.pdf": "give a file that ends in .png",
+        "attack leakage mont -o curve.pdf": "give a name that ends in .png",
         "attack leakage mont --nbits 8 --traces 10": "10 traces are too few",
         "attack leakage mont --model toggles": "without --netlist",
         "attack leakage mont --fixed message --message fixed": "both classes would be the same",
@@ -91,31 +92,31 @@ test_what_is_refused = refusals(
 
 
 def test_commands_of_recorded_attacks_give_their_machines():
-    attacks = [item for item in verdicts.reference() if item.kind in verdicts.ATTACKS]
+    attacks = [item for item in reference_verdicts.reference() if item.kind in ATTACKS]
     for item in attacks:
         design = find(item.subject)
-        settings = settings_of(design, re.findall(r"--set (\S+)", item.command))
+        settings = settings_of(design, dict(re.findall(r"--set (\S+)=(\S+)", item.command)))
         assert design.at(item.nbits, **settings).parameters == item.settings, item.command
     assert attacks
 
 
 @regress
 def test_all_attacks_are_recorded(cli, tmp_path, monkeypatch):
-    """The second run reuses the verdicts in the ledger; a verdict has its command and its hardware."""
+    """The second run reuses the verdicts in the store; a verdict has its command and its hardware."""
     mont = find("mont-keyed").at(16, schedule="fixed-window", crt=True, verify=True)
-    planned = [suite.Attack(mont, kind, f"{kind}, crt, check") for kind in verdicts.ATTACKS]
-    monkeypatch.setattr(verdicts, "FILE", tmp_path / "verdicts.jsonl")
-    verdicts.FILE.write_text("")
+    planned = [suite.Attack(mont, kind, f"{kind}, crt, check") for kind in ATTACKS]
+    monkeypatch.setattr(reference_verdicts, "FILE", tmp_path / "verdicts.jsonl")
+    reference_verdicts.FILE.write_text("")
     monkeypatch.setattr(everything, "attacks", lambda: planned)
     monkeypatch.setattr(suite, "TRACES", 400)
     monkeypatch.setattr(suite, "SAMPLES", 200)
-    ledger = f"--ledger {tmp_path / 'ledger.sqlite'}"
-    leak, faults = cli.json(f"attack all --record {ledger}")
+    store = f"--store {tmp_path / 'store.jsonl'}"
+    leak, faults = cli.json(f"attack all --record {store}")
     assert (leak["verdict"], faults["verdict"]) == ("power leak", "no wrong result released")
     assert faults["command"].startswith("modexlab attack faults mont-keyed --nbits 16 --set ")
-    recorded = [*verdicts.reference()]
+    recorded = [*reference_verdicts.reference()]
     assert [item.kind for item in recorded] == ["faults", "leakage"]
     assert not any(item.stale for item in recorded)
-    assert all(replace(item, content="other", origin="other").stale for item in recorded)
+    assert all(replace(item, content="other").stale for item in recorded)
     monkeypatch.setattr(suite.Attack, "run", None)
-    assert cli.json(f"attack all {ledger}") == [leak, faults]
+    assert cli.json(f"attack all {store}") == [leak, faults]

@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 from modexlab.eval.cli.main import MOST_EXAMPLES
-from modexlab.eval.cli.options import flat
+from modexlab.eval.cli.options import PRIVATE, SHARED, flat
 from modexlab.eval.cli.routes import GROUPS, ROUTES, SUMMARIES, form_of, forms, words
 from modexlab.eval.designs.catalogue import designs
 from modexlab.eval.designs.session import Session
@@ -105,6 +105,11 @@ def test_env(cli, tmp_path, monkeypatch):
     assert [row["kit"] for row in cli.json("env")["kits"]] == [*kit.NAMES]
     monkeypatch.setenv("CXX", "no-such-compiler")
     cli.shows("env tools", "no-such-compiler", "not found")
+
+
+@parametrize("argv", ["asic nosuch --help", "asic --accelerator nosuch -h", "run --help"])
+def test_help_comes_before_any_mistake(cli, argv):
+    assert cli.passes(argv).out.startswith(f"usage: modexlab {argv.split()[0]}")
 
 
 def test_help_is_quick():
@@ -267,7 +272,7 @@ def test_interrupt_is_quiet(cli, operation):
 
 def test_interrupt_by_signal():
     """In the middle of a simulation that would take minutes."""
-    command = f"run naive-001 --base 1119317562 --exp {2**255 - 1} --mod {2**256 - 189} --stage python"
+    command = f"run naive-001 --base 1119317562 --exp {2**255 - 1} --mod {2**256 - 189} --backend python"
     process = subprocess.Popen([*MODEXLAB, *command.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stderr.readline()  # the first sign of progress
     process.send_signal(signal.SIGINT)
@@ -382,9 +387,7 @@ def test_text_of_any_language_is_written_in_any_locale(tmp_path):
 # ---- options
 
 # forms in which an option may be repeated
-SEVERAL = {"--nbits": ("show --costs", "proc systems", "compare", "ledger"), "--operation": ("ledger",)}
-# reason for a difference, by option and form
-EXCEPTIONS = {("--stage", "ledger"): "selects rows, by any stage of a measurement"}
+SEVERAL = {"--nbits": ("show --costs", "proc systems", "compare", "store"), "--operation": ("store",)}
 
 
 def test_one_arity_one_metavar_and_one_meaning():
@@ -393,12 +396,35 @@ def test_one_arity_one_metavar_and_one_meaning():
         for option in flat(*form_of(form).module.OPTIONS):
             settings = option.settings
             for name in option.names:
-                if option.is_operand or (name, form) in EXCEPTIONS:
+                if option.is_operand:
                     continue
-                kind = settings.get("action")
+                repeatable = option.repeatable
                 if form in SEVERAL.get(name, ()):
-                    assert kind == "append"
-                    kind = None
-                kind = kind, settings.get("nargs"), settings.get("metavar"), settings["help"].split(" (")[0]
+                    assert repeatable
+                    repeatable = False
+                is_flag = settings.get("action") == "store_true"
+                kind = (
+                    repeatable,
+                    is_flag,
+                    settings.get("nargs"),
+                    settings.get("metavar"),
+                    settings["help"].split(" (")[0],
+                )
                 kinds.setdefault(name, {}).setdefault(kind, []).append(form)
     assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
+
+
+# forms that show or build only hardware without a key, or all protections at once, or designs of a user
+WITHOUT_KEYS = ("show --costs", "show --tree", "show --wave", "show --schedule", "proc soc")
+OF_USERS = ("new wrapper", "check --manifest")
+
+
+@parametrize("form", ROUTES)
+def test_protections_are_options_wherever_hardware_is_chosen(form):
+    """Each command with the settings of a design has --crt, --blind and --verify, with one meaning."""
+    options = [*flat(*form_of(form).module.OPTIONS)]
+    names = {name for item in options for name in item.names}
+    chooses = "--set" in names and form not in WITHOUT_KEYS + OF_USERS
+    assert names.issuperset(PRIVATE) == (chooses or form in ("sweep", "sweep --dry-run", "compare", "report"))
+    own = {item.names[0]: item.settings["help"] for item in options if item.names[0] in PRIVATE}
+    assert all(text.startswith(SHARED[name].settings["help"]) for name, text in own.items())

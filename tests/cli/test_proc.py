@@ -19,7 +19,7 @@ PYTHON = sys.executable
 POWER_RESULT = pow(5, 117, 2603398711)
 
 FL = "--level fl"
-RTL = "--stage python"  # the fastest for a few dozen cycles
+RTL = "--backend python"  # the fastest for a few dozen cycles
 LEVELS = parametrize("level", [FL, RTL], ids=["fl", "rtl"])
 
 TOHOST = """
@@ -58,16 +58,16 @@ def test_levels_and_stages_agree(cli):
     """The same program has equal instruction counts everywhere, and equal cycles at all levels with
     a clock.
     """
-    reports = [cli.json(f"proc {GCD} {how}") for how in (FL, "", "--stage verilog", RTL)]
+    reports = [cli.json(f"proc {GCD} {how}") for how in (FL, "", "--backend verilog", RTL)]
     fl, native, verilog, python = reports
     for report in reports:
         assert picked(report, "exit_code reason output") == (0, "exit", [21])
         assert report["instructions"] == fl["instructions"]
         assert report["window"]["instructions"] == fl["window"]["instructions"] > 0
-    assert picked(fl, "level stage cycles cpi where") == ("fl", None, None, None, {})
-    assert picked(native, "level stage") == ("rtl", "native")
-    assert native | {"stage": "verilog"} == verilog
-    assert native | {"stage": "python"} == python
+    assert picked(fl, "level backend cycles cpi where") == ("fl", None, None, None, {})
+    assert picked(native, "level backend") == ("rtl", "native")
+    assert native | {"backend": "verilog"} == verilog
+    assert native | {"backend": "python"} == python
 
 
 def test_json_of_cycles(cli):
@@ -259,7 +259,7 @@ def test_trace(cli):
 
 def test_trace_goes_to_stderr_beside_json(cli):
     result = cli(f"proc {GCD} --trace --json")
-    assert result.json()["stage"] == "python"
+    assert result.json()["backend"] == "python"
     assert "\n     0: " in result.err
 
 
@@ -278,18 +278,18 @@ def test_commits(cli, tmp_path):
     assert "lbu a0, -3(sp)" in loaded and loaded.endswith("a0=0x00000012 [0x003ffffd]")
 
 
-@parametrize("stage", one_now(("native", "verilog"), "native"))
-def test_vcd_on_a_full_disk(cli, tmp_path, stage):
+@parametrize("backend", one_now(("native", "verilog"), "native"))
+def test_vcd_on_a_full_disk(cli, tmp_path, backend):
     path = tmp_path / "full.vcd"
     path.symlink_to("/dev/full")
-    result = cli(f"proc {GCD} --stage {stage} --vcd {path}")
+    result = cli(f"proc {GCD} --backend {backend} --vcd {path}")
     assert result.code == 2
     assert "full.vcd: cannot be written (No space left on device); free some space" in result.err
 
 
 def test_vcd(cli, tmp_path):
     path = tmp_path / "waves.vcd"
-    cli.passes(f"proc {GCD} --stage python --vcd {path}")
+    cli.passes(f"proc {GCD} --backend python --vcd {path}")
     assert "$enddefinitions" in path.read_text()
 
 
@@ -306,12 +306,12 @@ test_refusals = refusals(
         "": "PROGRAM",
         "''": "PROGRAM '': this is not the name of a file",
         f"{GCD} --level cl": "argument --level: invalid choice: 'cl'",
-        f"{GCD} --level fl --stage native": "the functional level has no stage native",
+        f"{GCD} --level fl --backend native": "the functional level has no backend native",
         f"{GCD} --level fl --trace": "the functional level has no clock to trace",
         f"{GCD} --level fl --latency 2": "--latency: the functional level has no clock",
         f"{GCD} --level fl --div-bits 4": "--div-bits: the functional level has no clock",
-        f"{GCD} --stage spice": "unknown stage 'spice'",
-        f"{GCD} --stage native --trace": "stage native has no line trace",
+        f"{GCD} --backend spice": "unknown backend 'spice'",
+        f"{GCD} --backend native --trace": "backend native has no line trace",
         f"{GCD} --latency 0": "latency must be 1 or more cycles",
         f"{GCD} --stall 1": "stall probability must be in [0, 1), not 1.0",
         f"{GCD} --stall often": "'often' is not a number; write it as in 0.2",

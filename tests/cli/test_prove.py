@@ -1,6 +1,5 @@
 """`modexlab prove`: output, exit codes and rejected options."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -8,9 +7,10 @@ from modexlab.eval.assurance.proof import registry
 from modexlab.eval.assurance.proof.check import Check
 from modexlab.eval.cli.commands import prove as command
 from modexlab.eval.designs import catalogue
-from modexlab.eval.lab import verdicts as reference
-from modexlab.eval.lab.keys import sealed
-from modexlab.eval.lab.ledger.ledger import Ledger
+from modexlab.eval.lab.store import reference_verdicts as reference
+from modexlab.eval.lab.store.entries import text_of
+from modexlab.eval.lab.store.lines import sealed
+from modexlab.eval.lab.store.store import Store
 from modexlab.eval.lab.verdicts import Verdict
 from modexlab.eval.report import proofs
 from modexlab.flow.prove.assertions import Decision
@@ -19,15 +19,14 @@ from modexlab.flow.prove.report import PROVED, REFUTED, UNDECIDED
 from tests.command_line import picked, refusals
 from tests.harness import expect, parametrize, regress
 
-pytestmark = pytest.mark.usefixtures("ledger")
+pytestmark = pytest.mark.usefixtures("store")
 
 
 @pytest.fixture
 def three(monkeypatch):
     """A catalogue of three designs: elaborating all of them takes longer than the proofs."""
     few = [catalogue.find(name) for name in ("mont-001", "mmred-004", "naive")]
-    for module in (catalogue, command):
-        monkeypatch.setattr(module, "designs", lambda: few)
+    monkeypatch.setattr(catalogue, "designs", lambda: few)
 
 
 def test_proved(cli, monkeypatch):
@@ -37,7 +36,7 @@ def test_proved(cli, monkeypatch):
     assert picked(found, "check verdict") == ("CondSub nbits=8", "proved")
     learned = []
     monkeypatch.setattr(
-        "modexlab.eval.lab.campaign.Estimate.learn", lambda _, cost, seconds: learned.append(cost)
+        "modexlab.eval.lab.task.Estimate.learn", lambda _, cost, seconds: learned.append(cost)
     )
     cli("prove mont --check CondSub")
     assert learned[0] == learned[1]
@@ -64,23 +63,36 @@ def test_refuted(cli):
     assert first["cycles"] != second["cycles"] and first["exp"].bit_length() == second["exp"].bit_length()
 
 
-def test_all_go_to_the_ledger_once(cli, three, monkeypatch):
+def test_all_go_to_the_store_once(cli, three, monkeypatch):
     """And to the report's table."""
     told = cli.json("prove all --check AddRedKoc Halve")
     assert told and all(item["verdict"] == "proved" for item in told)
     monkeypatch.setattr("modexlab.eval.assurance.proof.registry.prove", None)
     assert cli.json("prove all --check AddRedKoc Halve") == told
-    with Ledger() as ledger:
-        table = proofs.table(proofs.measured(ledger))
+    with Store() as store:
+        table = proofs.table(proofs.proven(store.verdicts()))
     assert [line.cells[0].text for line in table.lines] == sorted({item["design"] for item in told})
     assert all(line.cells[2].text == "1 of 1" for line in table.lines)
+
+
+def test_known_verdicts_have_their_place_among_new_ones(cli, three):
+    """The order is that of the designs and their checks."""
+    cli.passes("prove all --check DivStep")
+    command = "prove all --check CondSub DivStep"
+    told = cli.json(command)
+    assert told[-1]["check"].startswith("DivStep") and cli.json(command) == told
 
 
 def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
     """Exit code 1, with its name; --record makes the new verdict the reference."""
     monkeypatch.setattr(reference, "FILE", tmp_path / "proofs.jsonl")
-    line = {"design": "proc", "nbits": 32, "check": "reg", "verdict": "proved", "kind": "processor"}
-    reference.FILE.write_text(json.dumps(sealed(line)) + "\n")
+    verdict = {"subject": "proc", "family": "processor", "nbits": 32, "kind": "processor"}
+
+    def recorded(name):
+        text = text_of("verdict", name=name, verdict="proved", **verdict)
+        reference.FILE.write_bytes(sealed(text))
+
+    recorded("reg")
 
     def undecided(check, *_):
         return registry.Proof(check, Decision(UNDECIDED, "not found"))
@@ -92,8 +104,7 @@ def test_a_check_that_was_proved_and_is_undecided(cli, tmp_path, monkeypatch):
     cli.passes(f"{command} --record")
     assert reference.recorded() == dict.fromkeys([("proc", 32, "ill"), ("proc", 32, "reg")], UNDECIDED)
     cli.passes(command)
-    line["check"] = "insn of old"
-    reference.FILE.write_text(json.dumps(sealed(line)) + "\n")
+    recorded("insn of old")
     cli.passes(command)
     told = cli.finds("prove proc")
     assert "proc insn of old: is recorded, but no longer exists" in told.err
@@ -116,14 +127,14 @@ def test_a_check_that_was_proved_and_is_lost(tmp_path, monkeypatch):
 
 @regress
 def test_the_processor(cli):
-    """Its checks have the same form, go to the ledger once, and have a line in the report."""
+    """Its checks have the same form, go to the store once, and have a line in the report."""
     found = cli.json("prove proc --check reg RegisterFile")
     assert {item["check"]: item["verdict"] for item in found} == dict.fromkeys(
         ("reg", "RegisterFile"), "proved"
     )
     assert "8 cycles from any state" in found[0]["how"]
-    with Ledger() as ledger:
-        table = proofs.table(proofs.measured(ledger))
+    with Store() as store:
+        table = proofs.table(proofs.proven(store.verdicts()))
     assert [[cell.text for cell in line.cells[:3]] for line in table.lines] == [["proc", "32", "2 of 2"]]
 
 

@@ -6,13 +6,13 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from modexlab.eval.cli.commands.report import PAGE, chosen
+from modexlab.eval.cli.commands.report import PAGE, Asked, chosen
 from modexlab.eval.lab import space
-from modexlab.eval.lab.explore import Failed, Sweep
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
 from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.stages import FLOW, IMPLEMENTED, LAYOUT
+from modexlab.eval.lab.store.store import Store
+from modexlab.eval.lab.sweep import Failed, Sweep
 
 from tests.command_line import refusals
 from tests.harness import expect
@@ -29,7 +29,7 @@ stages = ["formula"]
 """
 
 
-pytestmark = pytest.mark.usefixtures("ledger")
+pytestmark = pytest.mark.usefixtures("store")
 
 
 @pytest.fixture(autouse=True)
@@ -51,12 +51,12 @@ def test_measures_and_writes_the_page_and_then_reuses_all(cli, quick, tmp_path):
     lines = first.out.splitlines()
     assert lines[0].startswith("measured 2 points in ")
     assert lines[-1] == str(tmp_path / PAGE)
-    assert "2 points, " in first.err and "ledger.sqlite" in first.err
+    assert "2 points, " in first.err and "store.jsonl" in first.err
     assert "modexlab run mont --level formula --nbits 32" in (tmp_path / PAGE).read_text()
-    rows = Ledger().rows()
+    rows = Store().rows()
     assert {row.subject for row in rows} == {"mont", "ssmm"}
     assert cli("report --own").out.splitlines() == [str(tmp_path / PAGE)]
-    assert [row.id for row in Ledger().rows()] == [row.id for row in rows]
+    assert [row.id for row in Store().rows()] == [row.id for row in rows]
 
 
 def test_json(cli, quick):
@@ -65,15 +65,15 @@ def test_json(cli, quick):
 
 
 def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, quick, monkeypatch, tmp_path):
-    ledger = Ledger()
-    ledger.fail(Point("ssmm", 32, stage="formula"), "the tool is gone", 1.0)
-    ledger.record(Point("mont", 32, stage="formula"), counted(77, "encrypt"))
+    store = Store()
+    store.fail(Point("ssmm", 32, stage="formula"), "the tool is gone", 1.0)
+    store.record(Point("mont", 32, stage="formula"), counted(77, "encrypt"))
     result = cli("report --own")
     assert result.code == 1, "it failed before, and still stands"
     assert "1 failed (before; --retry tries again)" in result.out
     assert "the tool is gone" in (tmp_path / PAGE).read_text()
     assert "1 failed" not in cli.passes("report --own --retry").out
-    assert {row.subject for row in Ledger().rows()} == {"mont", "ssmm"}
+    assert {row.subject for row in Store().rows()} == {"mont", "ssmm"}
 
 
 def test_what_fails_now_is_exit_1(cli, quick, monkeypatch):
@@ -89,13 +89,13 @@ def test_what_fails_now_is_exit_1(cli, quick, monkeypatch):
 
 def test_formulas_that_differ_are_exit_1(cli):
     for stage, cycles in (("formula", 77), ("native", 78)):
-        Ledger().record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
+        Store().record(Point("mont", 32, stage=stage), counted(cycles, "encrypt"))
     cli.shows("report --own --no-measure --text", "not for mont, 32 bits, encrypt", code=1)
 
 
 def test_outputs(cli, tmp_path):
-    write(tmp_path / "some.sqlite")
-    report = f"report --own --no-measure --ledger {tmp_path}/some.sqlite"
+    write(tmp_path / "some.jsonl")
+    report = f"report --own --no-measure --store {tmp_path}/some.jsonl"
     both = cli(f"{report} --text -o page.html")
     assert both.out.startswith("Which design is best at what?")
     assert both.out.splitlines()[-1] == str(tmp_path / "page.html")
@@ -107,10 +107,8 @@ def test_outputs(cli, tmp_path):
         "energy-time.svg",
         "widths.svg",
         "areas.svg",
-        "paths.svg",
         "energies.svg",
         "leakage.svg",
-        "protections.svg",
         "choices.svg",
         "ratios.svg",
     ]
@@ -121,7 +119,7 @@ def test_outputs(cli, tmp_path):
         line["cells"][3] for line in tables["designs"]["lines"] if line["cells"][0]["text"] == "naive-001"
     ]
     assert cell["text"] == "1,079" and cell["value"] == 1079
-    assert Ledger(tmp_path / "some.sqlite").row(cell["row"]).value == 1079
+    assert Store(tmp_path / "some.jsonl").row(cell["row"]).value == 1079
 
 
 def test_nothing_was_measured(cli, tmp_path):
@@ -134,7 +132,7 @@ def test_the_space_is_the_main_job():
     """32-bit systems of paper 001, ours and the paper's, shift-sub, a pseudo-modulus, and the flow of four
     accelerators, as in the paper.
     """
-    points = chosen(Space.load("report"), [], cycles=False)
+    points = chosen(Space.load("report"), Asked(), cycles=False)
     systems = {point.subject for point in points if point.interface == "system"}
     assert {
         "proc-naive",
@@ -153,14 +151,14 @@ def test_the_space_is_the_main_job():
     assert table_2a >= {"naive-001", "mont-001", "naive", "mont", "ssmm", "heap"}
     assert [point.interface for point in points if point.stage == LAYOUT]
     assert {point.subject for point in points} >= {"cm-pm-000", "mont-ct"}
-    assert not any(item.stage in IMPLEMENTED for item in chosen(Space.load("report"), [], cycles=True))
+    assert not any(item.stage in IMPLEMENTED for item in chosen(Space.load("report"), Asked(), cycles=True))
 
 
 def test_a_design_that_the_space_has_not_is_measured_all_the_same():
     """For example, a design of your own."""
-    points = chosen(Space.load("report"), ["mont", "procxcel-ssmm-004"], cycles=False)
+    points = chosen(Space.load("report"), Asked(["mont", "procxcel-ssmm-004"]), cycles=False)
     assert {point.subject for point in points} == {"mont", "procxcel-mont", "procxcel-ssmm-004"}
-    own = chosen(Space.parse(ONE_POINT), ["heap"], cycles=False)
+    own = chosen(Space.parse(ONE_POINT), Asked(["heap"]), cycles=False)
     assert [(item.stage, item.workload) for item in own] == [
         ("formula", "encrypt"),
         ("formula", "decrypt"),
@@ -178,7 +176,7 @@ def test_ctrl_c_says_how_to_go_on(cli, quick, monkeypatch, tmp_path):
     monkeypatch.setattr(Sweep, "run", stopped)
     result = cli("report --own")
     expect(result, code=130, out="")
-    assert "0 of 2 points are in the ledger; the same command goes on from there" in result.err
+    assert "0 of 2 points are in the store; the same command goes on from there" in result.err
     assert not (tmp_path / PAGE).exists()
 
 
@@ -197,6 +195,6 @@ test_refusals = refusals(
         "--text --json": "--text with --json: give one of them",
         f"--no-measure --figures {__file__}": "this is not a directory",
         "--pages ''": "--pages '': this is not a directory",
-        "--no-measure --ledger none.sqlite": "there is no such file",
+        "--no-measure --store none.jsonl": "there is no such file",
     },
 )

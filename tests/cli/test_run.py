@@ -37,17 +37,17 @@ def test_levels_agree(cli, design, workload):
     for report in (fl, cl, rtl):
         expected = {"design": design, "nbits": 32, "result": golden, "golden": golden, "ok": True}
         assert report | expected == report
-    assert picked(fl, "level stage cycles") == ("fl", None, None)
-    assert picked(cl, "level stage") == ("cl", "python")
-    assert picked(rtl, "level stage") == ("rtl", "native")
+    assert picked(fl, "level backend cycles") == ("fl", None, None)
+    assert picked(cl, "level backend") == ("cl", "python")
+    assert picked(rtl, "level backend") == ("rtl", "native")
     assert cl["cycles"] == rtl["cycles"] == cli.json(f"run --level formula {design} {operands}")["cycles"]
 
 
-@parametrize("stage", ["python", "verilog", "native"])
-def test_stages_agree(cli, stage):
-    report = cli.json(f"{TINY} --stage {stage}")
+@parametrize("backend", ["python", "verilog", "native"])
+def test_backends_agree(cli, backend):
+    report = cli.json(f"{TINY} --backend {backend}")
     formula = cli.json(f"{TINY} --level formula")
-    assert picked(report, "stage result") == (stage, 5)
+    assert picked(report, "backend result") == (backend, 5)
     assert report["cycles"] == formula["cycles"]
 
 
@@ -155,7 +155,7 @@ def test_public_key_encrypts(cli):
 
 
 def test_trace(cli):
-    result = cli.passes(f"{TINY} --stage python --trace")
+    result = cli.passes(f"{TINY} --backend python --trace")
     cycles = int(result.out.rsplit(maxsplit=1)[-1])
     lines = [line for line in result.out.splitlines() if line.partition(":")[0].strip().isdigit()]
     assert len(lines) >= cycles
@@ -172,15 +172,15 @@ def test_the_help_explains_the_trace(cli):
 
 
 def test_trace_goes_to_stderr_beside_json(cli):
-    result = cli(f"{TINY} --stage python --trace --json")
+    result = cli(f"{TINY} --backend python --trace --json")
     assert result.json()["ok"]
     assert "     0: " in result.err
 
 
-@parametrize("stage", ["python", "native"])
-def test_vcd(cli, tmp_path, stage):
+@parametrize("backend", ["python", "native"])
+def test_vcd(cli, tmp_path, backend):
     path = tmp_path / "waves.vcd"
-    cli.passes(f"{TINY} --stage {stage} --vcd {path}")
+    cli.passes(f"{TINY} --backend {backend} --vcd {path}")
     assert "$enddefinitions" in path.read_text()
 
 
@@ -205,9 +205,9 @@ test_refusals = refusals(
         f"mont {ENCRYPT} --set nstage=4": "did you mean 'nstages'?",
         f"mont-001 {ENCRYPT} --set nstages=3": "nstages = 3 does not divide the width of 32 bits",
         f"mont {ENCRYPT} --level gates": "argument --level",
-        f"mont {ENCRYPT} --stage spice": "unknown stage 'spice': there are python",
-        f"mont {ENCRYPT} --level cl --stage native": "the cycle level runs at stage python",
-        f"mont {ENCRYPT} --level fl --stage native": "the functional level has no stage",
+        f"mont {ENCRYPT} --backend spice": "unknown backend 'spice': there are python",
+        f"mont {ENCRYPT} --level cl --backend native": "the cycle level runs with backend python",
+        f"mont {ENCRYPT} --level fl --backend native": "the functional level has no backend",
         f"mont {ENCRYPT} --level fl --trace": "the functional level has no clock to trace",
         f"mont {ENCRYPT} --vcd /nowhere/x.vcd": "--vcd /nowhere/x.vcd: there is no such directory",
         f"mont {ENCRYPT} --vcd ''": "--vcd '': this is not the name of a file",

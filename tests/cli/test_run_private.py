@@ -44,7 +44,7 @@ def test_a_key_of_openssl_natively(cli):
     report = told.json()
     assert report["ok"] is True and int(report["result"], 16) == pow(CIPHER, key.d, key.n)
     assert "544 bits, because CRT needs twice the length of the longer prime" in told.err
-    assert picked(report, "nbits stage status status_name") == (544, "native", 0, "OK")
+    assert picked(report, "nbits backend status status_name") == (544, "native", 0, "OK")
     assert report["cycles"] == report["formula"]
     chosen = {"schedule": "fixed-window", "crt": True, "blind": "both", "verify": True, "fit": "modulus"}
     assert report["params"].items() >= chosen.items()

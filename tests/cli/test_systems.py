@@ -18,7 +18,7 @@ from tests.command_line import picked, refusals
 from tests.harness import expect, parametrize, regress
 from tests.proc.assembler import encode, of_words
 
-KEYS = {"system", "operation", "nbits", "cycles", "normalised", "published", "ratio", "stage"}
+KEYS = {"system", "operation", "nbits", "cycles", "normalised", "published", "ratio", "backend"}
 
 
 def by_name(rows):
@@ -44,7 +44,7 @@ def test_the_papers_table(cli):
         (name, operation) for name in names for operation in ("encrypt", "decrypt")
     ]
     check(rows)
-    assert {(row["nbits"], row["stage"]) for row in rows} == {(32, "native")}
+    assert {(row["nbits"], row["backend"]) for row in rows} == {(32, "native")}
     named = by_name(rows)
     published = {
         "proc-naive": (3523, 8148),
@@ -115,7 +115,7 @@ def test_loosely_coupled(cli, tmp_path):
 
 @regress
 def test_wider_operands(cli):
-    """They have no published figures; the rows state their stage."""
+    """They have no published figures; the rows state their backend."""
     rows = cli.json("proc systems --nbits 64 --nbits 96 proc-montgomery-ct")
     check(rows)
     assert [row["nbits"] for row in rows] == [64, 64, 96, 96]
@@ -173,13 +173,13 @@ def test_a_dummy_that_fails_is_not_subtracted(cli, monkeypatch, words, why):
     assert f"error: the dummy of 32 bits, encrypt, which normalises all cycles: {why}" in result.err
 
 
-def test_stages_agree(cli):
+def test_backends_agree(cli):
     native, python = (
-        cli.json(f"proc systems proc-montgomery --operation encrypt {stage}")
-        for stage in ("", "--stage python")
+        cli.json(f"proc systems proc-montgomery --operation encrypt {backend}")
+        for backend in ("", "--backend python")
     )
-    assert [row | {"stage": "native"} for row in python] == native
-    assert python[0]["stage"] == "python"
+    assert [row | {"backend": "native"} for row in python] == native
+    assert python[0]["backend"] == "python"
 
 
 def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
@@ -187,7 +187,7 @@ def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
     monkeypatch.setattr(system_catalogue, "MOST_SOFTWARE_NBITS", 48)
     argv = "proc systems --nbits 64 proc-montgomery --operation encrypt"
     (row,) = cli.json(argv)
-    assert row["cycles"] is row["normalised"] is row["stage"] is row["ok"] is None
+    assert row["cycles"] is row["normalised"] is row["backend"] is row["ok"] is None
     assert row["note"] == "not run; --full runs it"
     out = cli(f"{argv}").out
     assert out.splitlines()[2].split() == ["proc-montgomery", "encrypt", "64", *["-"] * 8]
@@ -196,13 +196,13 @@ def test_software_of_long_operands_is_not_run_unasked(cli, monkeypatch):
 
 
 def test_a_machine_for_one_modulus_is_made_for_it(cli):
-    check(cli.json("proc systems procxcel-dm-m-000 --operation encrypt --stage python"))
+    check(cli.json("proc systems procxcel-dm-m-000 --operation encrypt --backend python"))
 
 
 def test_a_machine_that_takes_no_key_works_on_a_modulus_of_its_own(cli):
     """The output states that this is not RSA."""
     system = "procxcel-dm-pm-000 --set modulus=0x55555555"
-    argv = f"proc systems {system} --operation encrypt --stage python"
+    argv = f"proc systems {system} --operation encrypt --backend python"
     (row,) = cli.json(argv)
     caveat = "not RSA: the base and the exponent of the key's operations on modulus 1431655765"
     assert row["ok"] and row["normalised"] > 17 and row["note"] == caveat
@@ -245,13 +245,13 @@ test_refusals = refusals(
         "proc-niave": "unknown system 'proc-niave': did you mean 'proc-naive'?",
         "proc-dummy": "unknown system 'proc-dummy'",
         "procxcel-mnt": "did you mean 'procxcel-mont'?",
-        "procxcel-dm-pm-000 --operation encrypt --stage python": "modulus 2603398711 does not divide "
+        "procxcel-dm-pm-000 --operation encrypt --backend python": "modulus 2603398711 does not divide "
         "2^32 - 1",
         "--operation sign": "argument --operation: invalid choice: 'sign'",
         "--nbits 8": "an RSA key of 8 bits is not possible; give an even number, 16 to 4096",
         "--nbits 65": "an RSA key of 65 bits is not possible; give an even number, 16 to 4096",
         "--nbits 4098": "an RSA key of 4098 bits is not possible",
-        "--stage spice": "unknown stage 'spice'",
+        "--backend spice": "unknown backend 'spice'",
         "--output ''": "--output '': this is not the name of a file",
         "--output /nowhere/x": "there is no such directory",
     },

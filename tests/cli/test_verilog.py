@@ -238,7 +238,7 @@ KEYED = "--nbits 16 --set schedule=fixed-window --set crt=true --set verify=true
 def test_header_of_a_machine_with_a_key(cli):
     """Its fields, its statuses, its program, and the cycles of a private operation."""
     text = cli(f"verilog mont-keyed {KEYED}").out
-    header = text.partition("\ntypedef")[0].replace("//", " ")
+    header = text.partition("\npackage")[0].replace("//", " ")
     assert all(len(line) <= 140 for line in header.splitlines())
     words = " ".join(header.split())
     machine = find("mont-keyed").at(16, schedule="fixed-window", crt=True, verify=True)
@@ -277,7 +277,7 @@ OF_A_LENGTH = "of a length: the same number of cycles for all exponents of the s
     }.items(),
 )
 def test_header_says_whether_cycles_tell(cli, options, constant):
-    header = cli(f"verilog {options} --nbits 16").out.partition("\ntypedef")[0]
+    header = cli(f"verilog {options} --nbits 16").out.partition("\npackage")[0]
     assert f"Constant time {constant}" in " ".join(header.replace("//", " ").split())
     assert ("// Program:\n" in header) == ("mont-keyed" in options)
     assert "//   8  " not in header and "//   9  " not in header
@@ -367,11 +367,20 @@ def test_lint_clean_and_self_contained(cli, design, nbits):
 @parametrize(
     "options, top, words, absent",
     [
-        ("", "proc", ["the null accelerator: one register, xr0", "output proc_commit_t commit"], "xcel_req"),
+        (
+            "",
+            "proc",
+            ["the null accelerator: one register, xr0", "output proc_pkg::commit_t commit"],
+            "xcel_req",
+        ),
         (
             "--xcel none --mul-latency 3",
             "proc_open",
-            ["output proc_open_xcel_req_t xcel_req__msg", "mul_latency = 3: ", "xcel_resp__msg  { write"],
+            [
+                "output proc_open_pkg::xcel_req_t xcel_req__msg",
+                "mul_latency = 3: ",
+                "xcel_resp__msg  { write",
+            ],
             "null accelerator",
         ),
         (
@@ -429,12 +438,12 @@ def test_lint_complains_about_what_is_missing(cli):
 
 
 def test_a_folder_gets_a_file_per_module(cli, tmp_path):
-    """The list is in compilation order; each file has one module and needs no pragma, and one file for all
-    modules has a single warning.
+    """The list is in compilation order; each file has one module or package and needs no pragma, and one file
+    for all modules has a single warning.
     """
     cli.passes(f"verilog mont --nbits 8 -o {tmp_path}/sub/")
     listed = (tmp_path / "sub" / "files.f").read_text().split()
-    assert listed[:2] == ["mont_8_types.sv", "mont_8.sv"] and len(listed) > 10
+    assert listed[:2] == ["mont_8_pkg.sv", "mont_8.sv"] and len(listed) > 10
     verilator(["--lint-only", "-Wall", "-f", "files.f"], cwd=tmp_path / "sub")
     assert all("lint_off" not in (tmp_path / "sub" / name).read_text() for name in listed)
     (tmp_path / "all.sv").write_text(cli("verilog mont --nbits 8").out)
@@ -529,7 +538,7 @@ def test_a_multiplier_alone(cli, tmp_path, design):
     assert all(param.name in settings for param in machine.design.multiplier.params)
     assert "schedule =" not in header
     assert ("n_prime = -n^-1 mod 2^16" in header) == (design == "systolic-002")
-    assert body.rstrip() == translate(machine.multiplier(), top, unique=True, exported=True).rstrip()
+    assert body.rstrip() == translate(machine.multiplier(), top, unique=True, assertions=True).rstrip()
 
 
 BENCH = """

@@ -9,13 +9,13 @@ TESTS = {"rtl": {"passed": 30, "failed": 0}, "gates": {"passed": 30, "failed": 0
 
 
 @pytest.fixture(autouse=True)
-def measured(ledger):
+def measured(store):
     """One core at 45 nm and with sky130hd."""
     for kit, area in (("nangate45", 1000.0), ("sky130hd", 4000.0)):
         figures = figure("area_um2", area), figure("clock_ns", 1.0), figure("wns_ns", 0.1)
         point = Point("mont", 16, interface="unit", stage="flow", flow=(("fmax", True), ("kit", kit)))
         cycles = figure("cycles", 2, "product")
-        ledger.record(point, Measurement((*figures, cycles), 1.0, {}, "", "made up", (), {"tests": TESTS}))
+        store.record(point, Measurement((*figures, cycles), 1.0, {}, "", "made up", (), {"tests": TESTS}))
 
 
 def ours(cli, options):

@@ -73,7 +73,7 @@ test_refused = refusals(
         "run mont-keyed --base 5 --exp 5 --mod 13 --seed 3": "--seed: no program with --verify, --crt or",
         "show cm-m-000 --tree --function square": "--function belongs to --modulus; a DESIGN has its own",
         "verilog mont --nbits 8 --force": "--force without a folder to write to",
-        "ledger export rows.txt --format reference": "by their suffix; give rows.txt.jsonl",
+        "store export rows.txt --format reference": "by their suffix; give rows.txt.jsonl",
         "report --no-measure --text --kit sky130": "there is no kit sky130: give asap7",
         "attack faults mont --nbits 8 --kit sky130hd": "--kit without --netlist",
         "compare cores --kit sky13": "there is no kit sky13: give asap7",

@@ -178,7 +178,7 @@ def test_every_cell_is_read():
 
 
 def test_every_figure_has_a_metric_and_a_unit():
-    """Every compared number has a metric, and a unit that converts to the ledger's."""
+    """Every compared number has a metric, and a unit that converts to the store's."""
     metricless = {
         (figure.paper, figure.table) for figure in figures() if figure.value is not None and not figure.metric
     }

@@ -1,10 +1,10 @@
-"""Made-up ledgers for the tests of the report, with points, units and details like those of real ones."""
+"""Made-up stores for the tests of the report, with points, units and details like those of real ones."""
 
 import io
 
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.store.store import Store
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="hacked=1">'
 COMMIT = "ea2b925de8f1"
@@ -170,7 +170,7 @@ def picture():
 
 
 def measured():
-    """The points of a ledger as `modexlab report` writes it, with a few more widths."""
+    """The points of a store as `modexlab report` writes it, with a few more widths."""
     for subject, cycles in {**CYCLES, **SYSTEMS}.items():
         for operation, count in zip(OPERATIONS, cycles, strict=True):
             yield simulated(subject, 32, count, operation)
@@ -205,24 +205,24 @@ def measured():
     yield leaking("mont-ct", True)
 
 
-def ledger_of(path, records):
-    """A ledger with these points and measurements."""
-    ledger = Ledger(path)
+def store_of(path, records):
+    """A store with these points and measurements."""
+    store = Store(path)
     for point, measurement in records:
-        ledger.record(point, measurement)
-    return ledger
+        store.record(point, measurement)
+    return store
 
 
 def write(path):
-    """The ledger of the example, with one point that failed."""
-    ledger = ledger_of(path, measured())
-    ledger.fail(Point("ssmm-ct", 32, stage="flow"), HOSTILE, 12.0)
-    return ledger
+    """The store of the example, with one point that failed."""
+    store = store_of(path, measured())
+    store.fail(Point("ssmm-ct", 32, stage="flow"), HOSTILE, 12.0)
+    return store
 
 
 def write_many(path, count):
-    """A ledger of `count` runs of the flow."""
-    ledger = Ledger(path)
+    """A store of `count` runs of the flow."""
+    store = Store(path)
     subjects = [name for name in CHIPS if not name.startswith("proc")]
     for index in range(count):
         subject = subjects[index % len(subjects)]
@@ -230,5 +230,5 @@ def write_many(path, count):
         clock = round(1.5 + 0.001 * index, 4)
         stretched = area * (0.6 + 3 / clock) * (1 + 0.17 * ((index * 7919) % 97) / 97)
         made = implemented(stretched, 0.05, energies, CYCLES[subject], clock)
-        ledger.record(Point(subject, 32, stage="flow", flow=(("clock_period", clock),)), made)
-    return ledger
+        store.record(Point(subject, 32, stage="flow", flow=(("clock_period", clock),)), made)
+    return store

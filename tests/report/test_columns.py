@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from modexlab.eval.lab.store.snapshot import Snapshot
 from modexlab.eval.report import html, tables
 from modexlab.eval.report.markdown import of_table as in_markdown
 from modexlab.eval.report.sections import Content
@@ -26,7 +27,7 @@ def without_libraries(monkeypatch):
 
 def test_a_new_column_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "DESIGNS", (*tables.DESIGNS, eval(LINE_OF_A_USER, vars(tables))))
-    content = Content(write(tmp_path / "ledger.sqlite"), pictures=False)
+    content = Content(Snapshot(write(tmp_path / "store.jsonl")), pictures=False)
     table = content.tables["designs"]
     cells = (line.cells for line in table.lines)
     power = next(cell for design, *_, cell in cells if design.text == "mont" and cell.value)
@@ -43,11 +44,11 @@ def test_every_table_takes_one_more(tmp_path, monkeypatch):
     for name in names:
         more = tables.Column(f"One more {name}", lambda _, name=name: f"of the own {name}")
         monkeypatch.setattr(tables, name, (*getattr(tables, name), more))
-    made = html.page(Content(write(tmp_path / "ledger.sqlite"), pictures=False))
+    made = html.page(Content(Snapshot(write(tmp_path / "store.jsonl")), pictures=False))
     for name in names:
         assert f"One more {name}" in made and f"of the own {name}" in made, name
 
 
 def test_heads_and_cells_are_as_many(tmp_path):
-    for table in Content(write(tmp_path / "ledger.sqlite"), pictures=False).tables.values():
+    for table in Content(Snapshot(write(tmp_path / "store.jsonl")), pictures=False).tables.values():
         assert all(len(line.cells) == len(table.columns) for line in table.lines), table.name

@@ -22,7 +22,7 @@ DRAW = "report mont --no-measure --figures figures --columns"
 
 
 @pytest.fixture(autouse=True)
-def here(monkeypatch, tmp_path, ledger):
+def here(monkeypatch, tmp_path, store):
     monkeypatch.chdir(tmp_path)
 
 
@@ -35,7 +35,7 @@ def figures(tmp_path_factory):
         folder = tmp_path_factory.mktemp("drawn")
         with pytest.MonkeyPatch.context() as patched:
             patched.chdir(folder)
-            patched.setenv("MODEXLAB_LEDGER", str(folder / "ledger.sqlite"))
+            patched.setenv("MODEXLAB_STORE", str(folder / "store.jsonl"))
             assert printed(f"{DRAW} {columns} --format {form}").code == 0
         return folder / "figures"
 

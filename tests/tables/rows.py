@@ -1,7 +1,7 @@
 """Rows: one operation each, with a name that says what it is for, and the delays of its source and sink in
 columns.
 
-A row is written once and runs at every level and stage. Tables are functions of the width, so that a corner
+A row is written once and runs at every level and backend. Tables are functions of the width, so that a corner
 is named once.
 """
 

@@ -59,10 +59,10 @@ def check_product(answer, a, b, n, nbits, w, delay=0):
     assert (left, 0 <= quotient < r, answer < 2 * m) == (0, True, True), (answer, a, b, n, nbits, w)
 
 
-def run_products(unit, rows, nbits, w, stage, stall=None, delay=0):
+def run_products(unit, rows, nbits, w, backend, stall=None, delay=0):
     """All rows through a unit, whose static port takes M'."""
     statics = [{"modulus": constants(row.mod, w, delay)[1]} for row in rows]
-    run = sent(unit, rows, stage, stall, statics=statics)
+    run = sent(unit, rows, backend, stall, statics=statics)
     for row, answer in zip(rows, run.responses, strict=True):
         check_product(answer, row.a, row.b, row.mod, nbits, w, delay)
     return run

@@ -126,7 +126,7 @@ def test_limit_counts_usable_items_only():
     "options, message",
     [
         ({"design": "mont-001", "settings": {"nstages": 3}}, "nstages = 3 does not divide"),
-        ({"stage": "spice"}, "unknown stage 'spice'"),
+        ({"backend": "spice"}, "unknown backend 'spice'"),
     ],
 )
 def test_a_design_that_cannot_be_run(options, message):

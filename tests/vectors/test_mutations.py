@@ -14,7 +14,7 @@ from modexlab.fl.errors import BadInput
 from tests.harness import parametrize, refused
 from tests.paths import DATA
 
-OTHERS = (".pem", ".c", ".S", ".sql")  # keys, programs for the processor, a ledger
+OTHERS = (".pem", ".c", ".S", ".sql")  # keys, programs for the processor, a store
 FILES = sorted(path.name for path in DATA.iterdir() if path.suffix not in OTHERS)
 MUTATIONS = 200
 WIDEST = 4096  # wider numbers are skipped before any computation

@@ -1,4 +1,4 @@
-"""`modexlab ledger` and `modexlab ledger reproduce`: rows of a real measurement as tables, files and
+"""`modexlab store` and `modexlab store reproduce`: rows of a real measurement as tables, files and
 commands, and measured again.
 """
 
@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from modexlab.eval.lab.ledger.export import Reference
 from modexlab.eval.lab.measure import measure
 from modexlab.eval.lab.metrics import Figure, Measurement
 from modexlab.eval.lab.point import Point
+from modexlab.eval.lab.store.reference import Reference
 
 from tests.command_line import picked, refusals
 from tests.harness import expect, module_fixture, parametrize, regress
@@ -39,26 +39,26 @@ def measured():
     return measure(SMALL)
 
 
-@pytest.fixture(name="ledger", autouse=True)
-def make_ledger(ledger, measured):
+@pytest.fixture(name="store", autouse=True)
+def make_store(store, measured):
     """One real measurement, one of the flow, and a failure."""
-    ledger.record(SMALL, measured)
-    ledger.record(FLOW, MADE_UP)
-    ledger.fail(SMALL.at(nbits=16), "the machine is on fire", 3.25)
-    return ledger
+    store.record(SMALL, measured)
+    store.record(FLOW, MADE_UP)
+    store.fail(SMALL.at(nbits=16), "the machine is on fire", 3.25)
+    return store
 
 
-def row_of(ledger, metric):
+def row_of(store, metric):
     """The number of the last row with this metric."""
-    return ledger.rows(metric=metric, history=True)[-1].id
+    return store.rows(metric=metric, history=True)[-1].id
 
 
 # ---- tables
 
 
-def test_list(cli, ledger):
-    for argv in ("", "list", f"list --ledger {ledger.path}"):
-        lines = cli(f"ledger {argv}").out.splitlines()
+def test_list(cli, store):
+    for argv in ("", "list", f"list --store {store.path}"):
+        lines = cli(f"store {argv}").out.splitlines()
         assert lines[0].split()[:4] == ["row", "design", "bits", "settings"]
     (cycles,) = (line.split() for line in lines if " cycles " in line)
     value = next(figure.value for figure in measure(SMALL).figures if figure.metric == "cycles")
@@ -68,30 +68,30 @@ def test_list(cli, ledger):
         area.split()[1:4] == ["naive", "8", "style=optimised"] or "clock_period=2.0 style=optimised" in area
     )
     assert area.split()[-1] == "marked" and " 1234.5  um2 " in area
-    assert "marked: not comparable; `modexlab ledger show ROW` says why" in lines
+    assert "marked: not comparable; `modexlab store show ROW` says why" in lines
 
 
 def test_filters(cli):
     def designs(filters):
-        return {(row["subject"], row["metric"]) for row in cli.json(f"ledger list {filters}")}
+        return {(row["subject"], row["metric"]) for row in cli.json(f"store list {filters}")}
 
     both = {("naive", "area_um2"), ("naive", "energy_nj")}
     assert designs("--subject naive") == designs("--stage flow") == both
     assert designs("--metric area_um2 --metric energy_nj") == both
     assert designs("--operation encrypt --stage flow") == {("naive", "energy_nj")}
     assert designs("--nbits 9") == set()
-    assert cli("ledger --nbits 9").out == "no such rows; `modexlab ledger list` without filters shows all\n"
+    assert cli("store --nbits 9").out == "no such rows; `modexlab store list` without filters shows all\n"
 
 
-def test_history(cli, ledger, measured):
-    before = cli.json("ledger")
-    ledger.record(SMALL, measured)
-    after, whole = cli.json("ledger"), cli.json("ledger --history")
+def test_history(cli, store, measured):
+    before = cli.json("store")
+    store.record(SMALL, measured)
+    after, whole = cli.json("store"), cli.json("store --history")
     assert len(after) == len(before) < len(whole) == len(before) + len(measured.figures)
 
 
-def test_json_says_all(cli, ledger, measured):
-    row = cli.json("ledger --subject mont --metric cycles")[0]
+def test_json_says_all(cli, store, measured):
+    row = cli.json("store --subject mont --metric cycles")[0]
     assert shlex.split(row["command"]) == SMALL.command
     assert (
         row["stale"] is False and row["key"] == SMALL.version and row["verilog_hash"] == measured.verilog_hash
@@ -102,39 +102,39 @@ def test_json_says_all(cli, ledger, measured):
 
 def test_stale_rows_say_so(cli, monkeypatch):
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    assert all(row["stale"] for row in cli.json("ledger"))
-    (line,) = (line for line in cli("ledger").out.splitlines() if " area_um2 " in line)
+    assert all(row["stale"] for row in cli.json("store"))
+    (line,) = (line for line in cli("store").out.splitlines() if " area_um2 " in line)
     assert line.endswith("  stale, marked")
 
 
 def test_failures(cli):
-    cli.shows("ledger list --failures", "--nbits 16", "  the machine is on fire (after 3.2 s)")
-    (failure,) = cli.json("ledger --failures")
+    cli.shows("store list --failures", "--nbits 16", "  the machine is on fire (after 3.2 s)")
+    (failure,) = cli.json("store --failures")
     assert failure["message"] == "the machine is on fire"
     assert failure["command"] == shlex.join(SMALL.at(nbits=16).command)
 
 
-def test_failures_of_some_points(cli, ledger):
-    ledger.fail(FLOW, "no clock", 1.0)
+def test_failures_of_some_points(cli, store):
+    store.fail(FLOW, "no clock", 1.0)
 
     def messages(filters):
-        return [item["message"] for item in cli.json(f"ledger --failures {filters}")]
+        return [item["message"] for item in cli.json(f"store --failures {filters}")]
 
     assert messages("") == ["the machine is on fire", "no clock"]
     assert messages("--subject mont") == messages("--nbits 16") == ["the machine is on fire"]
     assert messages("--stage flow --nbits 8") == ["no clock"]
-    assert cli("ledger --failures --nbits 9").out == "no such point has failed\n"
+    assert cli("store --failures --nbits 9").out == "no such point has failed\n"
 
 
-def test_names_of_yesterday_can_be_asked_for(cli, ledger, monkeypatch):
-    monkeypatch.setattr("modexlab.eval.cli.commands.ledger.designs", list)
-    assert {row["subject"] for row in cli.json("ledger --subject naive")} == {"naive"}
-    assert "unknown design or system 'ssmm'" in cli.fails("ledger --subject ssmm")
+def test_names_of_yesterday_can_be_asked_for(cli, store, monkeypatch):
+    monkeypatch.setattr("modexlab.eval.cli.commands.store.designs", list)
+    assert {row["subject"] for row in cli.json("store --subject naive")} == {"naive"}
+    assert "unknown design or system 'ssmm'" in cli.fails("store --subject ssmm")
 
 
-def test_show(cli, ledger):
-    area = row_of(ledger, "area_um2")
-    out = cli(f"ledger show {area}").out
+def test_show(cli, store):
+    area = row_of(store, "area_um2")
+    out = cli(f"store show {area}").out
     for text in (
         "area_um2 = 1234.5 um2: naive, 8 bits",
         f"command       {shlex.join(FLOW.command)}",
@@ -148,60 +148,60 @@ def test_show(cli, ledger):
         "pictures      amoeba.png",
     ):
         assert text in out, text
-    shown = cli.json(f"ledger show {area}")
+    shown = cli.json(f"store show {area}")
     assert shown["details"] == MADE_UP.details and shown["artifacts"] == {"amoeba.png": 4}
     assert [figure["metric"] for figure in shown["figures"]] == ["area_um2", "energy_nj"]
 
 
 def test_nothing_yet(cli, tmp_path, monkeypatch):
-    path = tmp_path / "new.sqlite"
-    monkeypatch.setenv("MODEXLAB_LEDGER", str(path))
-    out = cli("ledger").out
+    path = tmp_path / "new.jsonl"
+    monkeypatch.setenv("MODEXLAB_STORE", str(path))
+    out = cli("store").out
     assert out == f"nothing has been measured yet ({path}); `modexlab sweep course` measures a first space\n"
-    assert cli("ledger --failures").out == "no point has failed\n"
-    assert cli.json("ledger") == [] and not path.exists()
-    assert cli("ledger path").out == f"{path}\n"
-    assert cli.json("ledger path") == {"path": str(path)} and not path.exists()
+    assert cli("store --failures").out == "no point has failed\n"
+    assert cli.json("store") == [] and not path.exists()
+    assert cli("store path").out == f"{path}\n"
+    assert cli.json("store path") == {"path": str(path)} and not path.exists()
 
 
 # ---- files
 
 
 @parametrize("format", ["csv", "jsonl"])
-def test_export(cli, ledger, tmp_path, format):
-    """Formats and messages; the completeness of the rows is tested in tests/lab/test_ledger.py."""
+def test_export(cli, store, tmp_path, format):
+    """Formats and messages; the completeness of the rows is tested in tests/lab/test_store.py."""
     by_suffix, by_option = tmp_path / f"figures.{format.upper()}", tmp_path / "figures"
-    assert "rows to" in cli(f"ledger export {by_suffix}").err
-    cli.passes(f"ledger export {by_option} --format {format} --metric area_um2")
+    assert "rows to" in cli(f"store export {by_suffix}").err
+    cli.passes(f"store export {by_option} --format {format} --metric area_um2")
     text = by_option.read_text()
     (row,) = csv.DictReader(text.splitlines()) if format == "csv" else map(json.loads, text.splitlines())
     assert (row["metric"], float(row["value"])) == ("area_um2", 1234.5)
-    assert len(by_suffix.read_text().splitlines()) == len(ledger.rows()) + (format == "csv")
+    assert len(by_suffix.read_text().splitlines()) == len(store.rows()) + (format == "csv")
 
 
 # ---- again
 
 
-def test_reproduce_prints_the_command(cli, ledger):
-    number = row_of(ledger, "cycles")
-    result = cli(f"ledger reproduce {number}")
+def test_reproduce_prints_the_command(cli, store):
+    number = row_of(store, "cycles")
+    result = cli(f"store reproduce {number}")
     expect(result, code=0, err="")
     assert shlex.split(result.out) == SMALL.command
-    assert cli.json(f"ledger reproduce {number}") == {
+    assert cli.json(f"store reproduce {number}") == {
         "row": number,
         "command": shlex.join(SMALL.command),
         "stale": False,
     }
 
 
-def test_reproduce_runs_and_finds_it_equal(cli, ledger):
-    result = cli.passes(f"ledger reproduce {row_of(ledger, 'cycles')} --run")
+def test_reproduce_runs_and_finds_it_equal(cli, store):
+    result = cli.passes(f"store reproduce {row_of(store, 'cycles')} --run")
     assert result.err.splitlines()[:2] == [
         f"measuring again: {SMALL}",
         f"as a command: {shlex.join(SMALL.command)}",
     ]
     lines = result.out.splitlines()
-    assert lines[0].split()[:4] == ["operation", "metric", "ledger", "now"]
+    assert lines[0].split()[:4] == ["operation", "metric", "store", "now"]
     assert lines[2:] and all(line.endswith("  equal") for line in lines[2:])
 
 
@@ -220,21 +220,21 @@ def test_reproduce_runs_and_finds_it_equal(cli, ledger):
     ],
     ids=str,
 )
-def test_the_command_gives_the_figures_of_the_row(cli, ledger, point):
+def test_the_command_gives_the_figures_of_the_row(cli, store, point):
     """The command that reproduce prints measures the row's figures."""
-    ledger.record(point, measure(point))
-    (row,) = ledger.rows(key=point.version)
-    program, _, command = cli(f"ledger reproduce {row.id}").out.partition(" ")
+    store.record(point, measure(point))
+    (row,) = store.rows(key=point.version)
+    program, _, command = cli(f"store reproduce {row.id}").out.partition(" ")
     assert program == "modexlab"
     assert cli(command).json()["cycles"] == row.value > 0
 
 
 @regress
-def test_the_command_gives_the_figures_of_a_flow(cli, ledger):
+def test_the_command_gives_the_figures_of_a_flow(cli, store):
     point = Point("naive", 8, interface="xcel", stage="flow")
-    ledger.record(point, measure(point))
-    rows = ledger.rows(key=point.version)
-    report = cli(cli(f"ledger reproduce {rows[0].id}").out.removeprefix("modexlab ")).json()
+    store.record(point, measure(point))
+    rows = store.rows(key=point.version)
+    report = cli(cli(f"store reproduce {rows[0].id}").out.removeprefix("modexlab ")).json()
     assert {row.metric for row in rows} >= {"area_um2", "energy_nj", "cycles", "fmax_mhz"}
     drawn = {"energy_drawn_nj": "mean_nj", "energy_drawn_std_nj": "std_nj"}
     for row in rows:
@@ -247,29 +247,29 @@ def test_the_command_gives_the_figures_of_a_flow(cli, ledger):
 
 def test_reproduce_knows_the_hardware_of_a_reference_row(cli):
     (row,) = Reference().rows(subject="mont", nbits=16, stage="native", workload="decrypt", metric="cycles")
-    cli.reports(f"ledger reproduce {row.id} --run", equal=True, same_hardware=True)
+    cli.reports(f"store reproduce {row.id} --run", equal=True, same_hardware=True)
 
 
-def test_reproduce_finds_a_difference(cli, ledger, measured):
-    """In a ledger with a wrong figure, and for changed hardware."""
+def test_reproduce_finds_a_difference(cli, store, measured):
+    """In a store with a wrong figure, and for changed hardware."""
     wrong = [
         replace(figure, value=figure.value * 2) if figure.metric == "cycles" else figure
         for figure in measured.figures
     ]
-    ledger.record(SMALL, replace(measured, figures=(*wrong, Figure("dsp", 1, "DSP")), verilog_hash="0" * 64))
-    number = row_of(ledger, "cycles")
-    result = cli.finds(f"ledger reproduce {number} --run")
+    store.record(SMALL, replace(measured, figures=(*wrong, Figure("dsp", 1, "DSP")), verilog_hash="0" * 64))
+    number = row_of(store, "cycles")
+    result = cli.finds(f"store reproduce {number} --run")
     (line,) = (line for line in result.out.splitlines() if " cycles " in line)
     true = next(figure.value for figure in measured.figures if figure.metric == "cycles")
     assert line.endswith(f"differs by -{true} (-50.00%)")
     assert "only then" in result.out
     assert f"The Verilog differs from that of row {number}: the hardware has changed since." in result.out
-    report = cli.reports(f"ledger reproduce {number} --run", equal=False, same_hardware=False)
+    report = cli.reports(f"store reproduce {number} --run", equal=False, same_hardware=False)
     (dsp,) = [figure for figure in report["figures"] if figure["metric"] == "dsp"]
-    assert picked(dsp, "ledger now equal") == (1, None, False)
+    assert picked(dsp, "store now equal") == (1, None, False)
 
 
-def test_reproduce_fresh(cli, ledger, monkeypatch):
+def test_reproduce_fresh(cli, store, monkeypatch):
     """With a temporary cache, which is removed afterwards."""
     seen = []
 
@@ -280,13 +280,13 @@ def test_reproduce_fresh(cli, ledger, monkeypatch):
 
     monkeypatch.setattr("modexlab.eval.cli.commands.reproduce.measure", noted)
     monkeypatch.setenv("MODEXLAB_CACHE", "mine")
-    cli.passes(f"ledger reproduce {row_of(ledger, 'cycles')} --run --fresh")
+    cli.passes(f"store reproduce {row_of(store, 'cycles')} --run --fresh")
     assert os.environ["MODEXLAB_CACHE"] == "mine" and len(seen) == 1 and not Path(seen[0]).exists()
 
 
-def test_reproduce_warns_of_other_sources(cli, ledger, monkeypatch):
+def test_reproduce_warns_of_other_sources(cli, store, monkeypatch):
     monkeypatch.setattr("modexlab.eval.lab.keys.sources_of", lambda *_: "other sources")
-    result = cli("ledger reproduce", row_of(ledger, "cycles"))
+    result = cli("store reproduce", row_of(store, "cycles"))
     assert "was measured with other sources or tools than the present ones" in result.err
     assert shlex.split(result.out) == SMALL.command
 
@@ -297,33 +297,33 @@ def test_reproduce_warns_of_other_sources(cli, ledger, monkeypatch):
 test_refused = refusals(
     "",
     {
-        "ledger show": "which row? give its number",
-        "ledger show x": "row 'x' is not a whole number",
-        "ledger show 99": "has no row 99; `modexlab ledger list` shows those that there are",
-        "ledger list 5": "list 5: it takes no argument; drop it",
-        "ledger lst": "invalid choice: 'lst'",
-        "ledger export": "export to which file? give its name",
-        "ledger export figures.xls": "export figures.xls: no format has this suffix",
-        "ledger export nowhere/figures.csv": "there is no such directory",
-        "ledger --ledger nix.sqlite": "there is no such file; `modexlab sweep` writes one",
-        f"ledger --ledger {__file__}": "is no ledger, or is damaged",
-        "ledger --nbits x": "'x' is not a whole number",
-        "ledger --subject nave": "unknown design or system 'nave': did you mean 'naive'?",
-        "ledger --subject naive --subject proc-nave": "did you mean 'proc-naive'?",
-        "ledger --metric cycle": "unknown metric 'cycle': did you mean 'cycles'?",
-        "ledger --stage flw": "unknown stage 'flw': did you mean 'flow'?",
-        "ledger --operation encript": "unknown operation 'encript': did you mean 'encrypt'?",
-        "ledger export x.csv --metric cycle": "did you mean 'cycles'?",
-        "ledger --failures --stage flw": "did you mean 'flow'?",
-        "ledger --failures --metric cycles": "--metric with --failures: a point that failed has no",
-        "ledger --failures --history": "--history with --failures: a point that failed has no figures",
-        "ledger export x.csv --failures": "--failures with export: it is an option of list; drop it",
-        "ledger export x.csv --json": "--json with export: it is an option of list and show and diff and",
-        "ledger path --failures": "--failures with path: it is an option of list; drop it",
-        "ledger show 1 --subject mont": "--subject with show: it is an option of list and export",
-        "ledger list --format csv": "--format with list: it is an option of export; drop it",
-        "ledger reproduce 99": "has no row 99",
-        "ledger reproduce -1": "has no row -1",
-        "ledger reproduce 1 --fresh": "--fresh without --run: nothing is measured; add --run",
+        "store show": "which row? give its number",
+        "store show x": "row 'x' is not a whole number",
+        "store show 99": "has no row 99; `modexlab store list` shows those that there are",
+        "store list 5": "list 5: it takes no argument; drop it",
+        "store lst": "invalid choice: 'lst'",
+        "store export": "export to which file? give its name",
+        "store export figures.xls": "export figures.xls: no format has this suffix",
+        "store export nowhere/figures.csv": "there is no such directory",
+        "store --store nix.jsonl": "there is no such file; `modexlab sweep` writes one",
+        f"store --store {__file__}": "is no store of modexlab",
+        "store --nbits x": "'x' is not a whole number",
+        "store --subject nave": "unknown design or system 'nave': did you mean 'naive'?",
+        "store --subject naive --subject proc-nave": "did you mean 'proc-naive'?",
+        "store --metric cycle": "unknown metric 'cycle': did you mean 'cycles'?",
+        "store --stage flw": "unknown stage 'flw': did you mean 'flow'?",
+        "store --operation encript": "unknown operation 'encript': did you mean 'encrypt'?",
+        "store export x.csv --metric cycle": "did you mean 'cycles'?",
+        "store --failures --stage flw": "did you mean 'flow'?",
+        "store --failures --metric cycles": "--metric with --failures: a point that failed has no",
+        "store --failures --history": "--history with --failures: a point that failed has no figures",
+        "store export x.csv --failures": "--failures with export: it is an option of list; drop it",
+        "store export x.csv --json": "--json with export: it is an option of list and show and diff and",
+        "store path --failures": "--failures with path: it is an option of list; drop it",
+        "store show 1 --subject mont": "--subject with show: it is an option of list and export",
+        "store list --format csv": "--format with list: it is an option of export; drop it",
+        "store reproduce 99": "has no row 99",
+        "store reproduce -1": "has no row -1",
+        "store reproduce 1 --fresh": "--fresh without --run: nothing is measured; add --run",
     },
 )
