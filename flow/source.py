@@ -69,12 +69,13 @@ class Source(ABC):
     def write(self, directory: Path) -> None:
         """Write the three files."""
 
-    def export(self, directory: Path) -> None:
-        """Write the outputs of the step rtl: the three files, and the report of the run."""
+    def export(self, directory: Path) -> tuple[str, ...]:
+        """Write the outputs of the step rtl, the three files and the report of the run; return their names."""
         elapsed = stopwatch()
         self.write(directory)
         run = StepRun.of(STEP, self.tool, elapsed())
         run.write(directory, run.file)
+        return DESIGN, Description.FILE, WORKLOAD, run.file
 
     def entry(self) -> Path:
         """The directory in the cache with the outputs, which are written anew for each source.

@@ -103,7 +103,8 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     given = LAYOUT if args.layout else FLOW, args.system, args.clock_port, args.vectors
     if args.export is not None:
-        source_of(args, *given)[0].export(Path(args.export))
+        files = source_of(args, *given)[0].export(Path(args.export))
+        print(f"{args.export}: {', '.join(files)}")
         return 0
     from ....flow.graph import summary, summary_text  # not at the top: they need the extra [flow]
     from ...lab import asic_run
