@@ -70,7 +70,7 @@ class Source(ABC):
         """Write the three files."""
 
     def export(self, directory: Path) -> tuple[str, ...]:
-        """Write the outputs of the step rtl, the three files and the report of the run; return their names."""
+        """Write the outputs of the step rtl, three files and the report of the run; return their names."""
         elapsed = stopwatch()
         self.write(directory)
         run = StepRun.of(STEP, self.tool, elapsed())
