@@ -65,7 +65,7 @@ test_refused = refusals(
         "asic mont --flow nosuch=1": "unknown parameter of the flow",
         "asic mont -o setup.py": "--output setup.py: this is a file; give a directory",
         "asic --verilog a.v --top a --interface unit": "--interface with --verilog: this is for designs",
-        "compare all cores": "cores with all: give `modexlab compare cores`",
+        "compare paper-001 cores": "cores with paper-001: give `modexlab compare cores`",
         "compare --pick 5us paper-001": "--pick: papers have no machines to choose from",
         "report --no-measure -o page.pdf": "it names the page; give a name such as report.html, and --pdf",
         "report --no-measure -o tests": "--output tests: this is a directory; give a file, as in",

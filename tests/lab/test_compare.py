@@ -539,7 +539,7 @@ def test_latex_compiles(cli, tmp_path):
 def test_all_papers_and_widths(cli, bench):
     bench.cycles(162)
     assert {item["paper"] for item in cli.json("compare")} == set(published.NUMBERS)
-    assert {item["nbits"] for item in cli.json("compare all --nbits 32 --nbits 64 --own")} == {32, 64}
+    assert {item["nbits"] for item in cli.json("compare --nbits 32 --nbits 64 --own")} == {32, 64}
 
 
 def test_a_point_that_fails(cli, store, monkeypatch):
@@ -590,6 +590,7 @@ test_refused = pytest.mark.usefixtures("store")(
     refusals(
         "compare",
         {
+            "all": "paper-004, cores; without a name all papers are compared",
             "paper-005": "unknown paper 'paper-005': did you mean 'paper-0",
             "paper-001 --table 9": "unknown table of paper 001 '9'",
             "--table 1": "--table 1 of which paper? name one",
@@ -599,7 +600,7 @@ test_refused = pytest.mark.usefixtures("store")(
             "paper-001 --jobs 2": "--jobs without --measure: nothing is measured; add --measure",
             "paper-001 --json --markdown": "--json with --markdown: give one of them",
             "paper-001 --store nix.jsonl": "there is no such file",
-            "all --nbits 32 --own": "; add --measure",
+            "--nbits 32 --own": "; add --measure",
         },
     )
 )

@@ -30,7 +30,7 @@ examples:
   modexlab compare --pick 20000um2
   modexlab compare cores --pick 1mm2 --interface axi4lite --crt --blind both --verify --constant-time
   modexlab compare paper-003 --measure
-  modexlab compare all > comparison.txt
+  modexlab compare > comparison.txt
   modexlab compare paper-003 paper-002 --markdown
   modexlab compare paper-001 --table RTL --measure --json
   modexlab compare cores --nbits 32 --latex
@@ -66,8 +66,8 @@ from ..render import LATEX, MARKDOWN, Block, Json, answer, interrupted, output_f
 from . import compare_cores
 from .compare_cores import LINE, wrapped
 
-ALL, PREFIX = "all", "paper-"
-PAPERS = (*(f"{PREFIX}{number}" for number in NUMBERS), ALL)
+PREFIX = "paper-"
+PAPERS = tuple(f"{PREFIX}{number}" for number in NUMBERS)
 WORDS = (*PAPERS, compare_cores.WORD)
 BITS, TWIN = 1, 4  # columns
 STALE_MARK = "!"
@@ -80,7 +80,7 @@ OPTIONS = (
     option(
         "papers",
         "PAPER",
-        f"{', '.join(PAPERS)} (default: all); or {compare_cores.WORD}, then perhaps designs",
+        f"{', '.join(PAPERS)} (default: all five); or {compare_cores.WORD}, then perhaps designs",
         nargs="*",
     ),
     "--table",
@@ -183,13 +183,13 @@ def _answer(
 def _figures(args: Namespace) -> list[Published]:
     """The requested figures."""
     numbers: dict[str, None] = {}
-    for name in args.papers or [ALL]:
+    for name in args.papers or PAPERS:
         if name == compare_cores.WORD:
             raise BadInput(f"{name} with {args.papers[0]}: {CORES_ALONE}")
         number = name.removeprefix(PREFIX)
-        if name != ALL and number not in NUMBERS:
-            raise unknown("paper", name, WORDS)
-        numbers |= dict.fromkeys(NUMBERS if name == ALL else [number])
+        if number not in NUMBERS:
+            raise BadInput(f"{unknown('paper', name, WORDS)}; without a name all papers are compared")
+        numbers[number] = None
     if args.table and len(numbers) > 1:
         raise BadInput(
             f"--table {args.table[0]} of which paper? name one, as in `modexlab compare paper-001 --table 1`"
