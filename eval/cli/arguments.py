@@ -59,7 +59,8 @@ def entries_of(args: Namespace) -> list[Design | OwnDesign]:
     found += catalogue.by_paths(args.manifests)
     if not found:
         raise BadInput(
-            "no design; give one of the catalogue (`modexlab show`), or --accelerator PATH for your own"
+            "no design; give one of the catalogue (`modexlab show designs`), or --accelerator PATH for your "
+            "own"
         )
     return found
 

@@ -255,7 +255,9 @@ class Interfaces:
 
 
 _DECLARED = (
-    Option("design", metavar="DESIGN", nargs="?", help="a design of the catalogue; see `modexlab show`"),
+    Option(
+        "design", metavar="DESIGN", nargs="?", help="a design of the catalogue; see `modexlab show designs`"
+    ),
     repeated(
         "--accelerator",
         "PATH",

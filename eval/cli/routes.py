@@ -42,9 +42,7 @@ class Route(NamedTuple):
 
 # Each form: a command with the word or option that selects it.
 ROUTES = {
-    "show": Route(
-        "show.designs", "see the catalogue, and the parameters of a design", "tutorials/first-steps"
-    ),
+    "show": Route("show.design", "see the parameters of a design", "tutorials/first-steps"),
     "show designs": Route("show.designs", "choose a design", "explanation/families"),
     "show papers": Route("show.papers", "look up a published figure and its errors", "explanation/papers"),
     "show spaces": Route("show.spaces", "choose a sweep", "howto/sweep"),

@@ -315,7 +315,7 @@ def no_rsa_machine(design: OwnDesign) -> BadInput:
     """The error for a design that is not an RSA machine, where only RSA machines are supported."""
     return BadInput(
         f"{design.name} is not an RSA machine, and only RSA machines are supported here; "
-        "give a design of the catalogue (`modexlab show`)"
+        "give a design of the catalogue (`modexlab show designs`)"
     )
 
 

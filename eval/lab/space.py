@@ -637,7 +637,7 @@ def _selected(selectors: Mapping[str, Any], designs: Sequence[Design]) -> Names:
     ]
     if not found:
         asked = ", ".join(f"{key} = {value!r}" for key, value in selectors.items())
-        raise BadInput(f"no design has {asked}; `modexlab show` lists them")
+        raise BadInput(f"no design has {asked}; `modexlab show designs` lists them")
     return tuple(found)
 
 

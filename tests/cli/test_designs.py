@@ -1,5 +1,6 @@
 """`modexlab show`: names and JSON keys are an interface for scripts."""
 
+from modexlab.eval.cli.routes import forms
 from modexlab.eval.designs import catalogue
 from modexlab.fl.param import Count
 
@@ -57,7 +58,15 @@ def test_table(cli):
         for param in design.params:
             assert isinstance(param.legal, Count) or not param.legal[1:] or f" {param.name}" in text
     assert "digit_nbits=1+" in text and "window=0..8" in text and "until=spent|count" in text
-    assert cli("show").out == text and cli("show mont") == cli("show designs mont")
+
+
+def test_show_alone_lists_its_forms(cli):
+    """A line for each form, which starts as its command does."""
+    out, found = cli.passes("show").out, cli.json("show")
+    assert [item["form"] for item in found] == ["show DESIGN", *forms("show")[1:]]
+    lines = out.splitlines()[2:]
+    assert [line.split("  ")[0] for line in lines] == [item["form"] for item in found]
+    assert "show designs      list the designs of the catalogue with their settings" in lines
 
 
 def test_detail(cli):

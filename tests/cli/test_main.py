@@ -87,7 +87,8 @@ def test_place_of_an_option_that_names_a_form(cli):
 test_refused = refusals(
     "show",
     {
-        "designs mout": "did you mean 'mont'?",
+        "mout": "did you mean 'mont'?",
+        "designs mont": "unrecognized arguments: mont; see `modexlab show designs --help`",
         "-- --tree": "unknown design '--tree'",  # behind two hyphens, a form is an operand
     },
 )

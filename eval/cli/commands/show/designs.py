@@ -1,9 +1,10 @@
-"""List the designs of the catalogue with their settings, or show one design.
+"""List the designs of the catalogue with their settings.
+
+`modexlab show DESIGN` explains the settings of one.
 
 examples:
   modexlab show designs
-  modexlab show mont
-  modexlab show mont --json
+  modexlab show designs --json
 """
 
 import textwrap
@@ -17,10 +18,9 @@ from ....designs.machine import Design
 from ....designs.promises import WORDS
 from ....json_values import attributes, json_number, json_value
 from ....papers.published import by_name
-from ...options import shared
 from ...render import Json, Table, answer
 
-OPTIONS = (shared("design", "shows this one in detail", convert=catalogue.find), "--json")
+OPTIONS = ("--json",)
 WIDTH = 87  # of the settings in a table of 110 columns
 HINT = "1+: 1 or more; a name alone: false or true. `modexlab show NAME` explains the settings of a design."
 HEAD = ("name", "paper", "settings")
@@ -38,12 +38,12 @@ def _param_as_json(param: Param) -> Json:
     }
 
 
-def _published(design: Design) -> dict[str, float]:
+def published(design: Design) -> dict[str, float]:
     """Cycles by workload of the paper's own RTL, if the design is one of its machines."""
     return by_name("001", "RTL").get(design.name, {}) if design.paper == "001" else {}
 
 
-def _as_json(design: Design) -> Json:
+def as_json(design: Design) -> Json:
     return {
         **attributes(design, "name", "family", "paper", "domain", "schedule", "summary"),
         **design.promises.as_json(),
@@ -52,47 +52,20 @@ def _as_json(design: Design) -> Json:
             for param, value, promises in design.alternatives()
             if param is design.control.schedule and promises.constant_time
         ],
-        "constant_settings": _by_word(design),
+        "constant_settings": by_word(design),
         "params": [_param_as_json(param) for param in design.params],
-        "published": _published(design),
+        "published": published(design),
     }
 
 
-def _detail(design: Design) -> str:
-    lines = [
-        f"{design.name}: {design.summary}",
-        *([f"  settings       {settings(design)}"] if design.entry is not None else []),
-        f"  family         {design.family}",
-        f"  paper          {design.paper or 'ours'}",
-        f"  domain         {design.domain}",
-        f"  schedule       {design.schedule}",
-        f"  constant time  {design.promises.sentence}",
-    ]
-    for word, given in _by_word(design).items():
-        lines.append(f"                 {word} with {', '.join(given)}")
-    for operation, cycles in _published(design).items():
-        lines.append(f"  published      {operation}: {cycles} cycles")
-    defaults = "parameters with their defaults at 32 bits (--set NAME=VALUE):"
-    lines.append(f"  {defaults if design.params else 'no parameters'}")
-    for param in design.params:
-        lines += (
-            f"    {param.name} = {param.default}",
-            f"        {param.help}",
-            f"        {param.describe_legal()}",
-        )
-    return "\n".join(lines)
-
-
 def execute(args: Namespace) -> int:
-    if args.design:
-        return answer(args, [_as_json(args.design)], _detail(args.design))
     rows = []
     for design in catalogue.designs():
         first, *more = textwrap.wrap(settings(design), WIDTH, break_on_hyphens=False)
         rows += [(design.name, design.paper, first), *(("", "", line) for line in more)]
     notes = [f"{word}: {meaning}" for word, meaning in explained().items()]
     table = Table(HEAD, rows, note="\n".join([*notes, HINT]))
-    return answer(args, [_as_json(design) for design in catalogue.designs()], table)
+    return answer(args, [as_json(design) for design in catalogue.designs()], table)
 
 
 def settings(design: Design) -> str:
@@ -137,7 +110,7 @@ def _range(param: Param) -> str:
     return f"{param.name}={'|'.join(map(str, legal))}"
 
 
-def _by_word(design: Design) -> dict[str, list[str]]:
+def by_word(design: Design) -> dict[str, list[str]]:
     """The schedules, and the settings that change the default machine's promise, by the word for
     the promise.
     """

@@ -75,7 +75,7 @@ def put(args: Namespace, svg: str, about: str) -> int:
 def operation(args: Namespace) -> tuple[Any, tuple[int, int, int]]:
     """The machine of a command and its operands; missing operands are random."""
     if args.design is None:
-        raise BadInput("no design; give one of the catalogue (`modexlab show`)")
+        raise BadInput("no design; give one of the catalogue (`modexlab show designs`)")
     wide = [] if args.mod is None else [args.mod]
     machine = accelerator_of(args, args.design, *wide)
     return machine, operands_of(args, machine)
