@@ -11,6 +11,7 @@ benchmarks of multipliers, not for keys: n is even, so with t = n/2 + 1 they are
 
 import re
 from dataclasses import dataclass
+from math import gcd
 
 from .errors import BadInput, shown, unknown
 
@@ -139,17 +140,13 @@ def parse(text: str) -> Modulus:
         ) from None
 
 
-def factors_of_000(modulus: int) -> tuple[int, int] | None:
-    """Two factors of a modulus of paper 000, (2^t - 1) / 3; None for any other modulus."""
-    t = (3 * modulus).bit_length()
-    if t < 4 or 3 * modulus != (1 << t) - 1:
-        return None
-    below, above = (1 << t // 2) - 1, (1 << t // 2) + 1  # t is even, as 3 divides 2^t - 1
-    return (below // 3, above) if below % 3 == 0 else (below, above // 3)
+def known_factors(modulus: int, nbits: int) -> tuple[int, int] | None:
+    """Two factors of a modulus that divides 2^nbits - 1, as paper 000's moduli do: benchmarks of multipliers,
+    but not RSA keys. None for any other modulus, and for 0.
 
-
-def has_known_factors(modulus: int, nbits: int) -> bool:
-    """Whether it divides 2^nbits - 1, as paper 000's moduli do: a benchmark of multipliers, but not an RSA
-    key.
+    The first factor divides 2^(nbits/2) - 1; it is 1 if nbits is odd.
     """
-    return modulus != 0 and ((1 << nbits) - 1) % modulus == 0
+    if not modulus or ((1 << nbits) - 1) % modulus:
+        return None
+    factor = gcd(modulus, (1 << nbits // 2) - 1)
+    return factor, modulus // factor

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 from ...fl.errors import BadInput
-from ...fl.moduli import has_known_factors
+from ...fl.moduli import known_factors
 from ..designs import catalogue, interfaces
 from ..designs.soc_system import accelerator_in
 from ..designs.workload_names import DECRYPT
@@ -121,7 +121,7 @@ class Entry:
         """Whether the machine is built for one modulus that divides 2^n - 1, whose factors are known: a
         benchmark of multipliers that cannot be used for RSA.
         """
-        return has_known_factors(self.modulus, self.nbits)
+        return known_factors(self.modulus, self.nbits) is not None
 
     @cached_property
     def exponent_nbits(self) -> int:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..errors import BadInput, require_nbits, shown
-from ..moduli import factors_of_000
+from ..moduli import known_factors
 from .scaled import DIGIT_NBITS
 
 MAX_T = 1 << 16  # bits of the longest 2^t -+ 1 that is computed
@@ -231,8 +231,8 @@ class PseudoModuli:
     def warning(self) -> str:
         """The reason why n must not be the modulus of a key; empty if none is known."""
         no_key = "Do not use N as a key; arithmetic modulo N is fine, as a benchmark."
-        if factors := factors_of_000(self.n):
-            t = (3 * self.n).bit_length()
+        t = (3 * self.n).bit_length()
+        if 3 * self.n == (1 << t) - 1 and (factors := known_factors(self.n, t)):
             half = t // 2
             return (
                 f"N = (2^{t} - 1) / 3, the family of paper 000: it is (2^{half} - 1) * (2^{half} + 1) / 3 = "

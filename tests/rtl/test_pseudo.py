@@ -3,7 +3,7 @@
 from math import prod
 
 from hypothesis import strategies as st
-from modexlab.fl.moduli import factors_of_000
+from modexlab.fl.moduli import known_factors
 from modexlab.fl.multipliers.pseudo_modulus import PseudoModuli
 from modexlab.proc.software.seeded_keys import seeded_key
 
@@ -96,11 +96,11 @@ def test_family_of_paper_000(t):
     """m2 = (2^t - 1) / 3, of all sizes in the paper and more: recognised, factored, and warned of."""
     n = (2**t - 1) // 3
     moduli = PseudoModuli(n)
-    assert prod(factors_of_000(n)) == n and (min(factors_of_000(n)) > 1 or t == 4)
+    assert prod(known_factors(n, t)) == n and (min(known_factors(n, t)) > 1 or t == 4)
     assert moduli.powers.minus == t
     assert (moduli.power_minus_one.c, moduli.power_minus_one.value) == (3, 2**t - 1)
     assert f"N = (2^{t} - 1) / 3, the family of paper 000" in moduli.warning
-    assert factors_of_000(n + 2) is None
+    assert known_factors(n + 2, t) is None and known_factors(0, t) is None
 
 
 @parametrize("n, words", {2**61 - 1: "N divides 2^61 - 1", 2**64 + 1: "N divides 2^64 + 1"}.items())

@@ -5,7 +5,7 @@ sheet.
 import functools
 
 from ....fl.axi4lite_000 import is_padded
-from ....fl.moduli import has_known_factors
+from ....fl.moduli import known_factors
 from ....fl.status import Status
 from ....fl.xcel import words_of
 from ....proc.software.compiler import DRIVER_FILES
@@ -207,7 +207,7 @@ class Exponentiation(Subject):
     @property
     def words(self):
         machine = self.machine
-        known = machine.modulus and has_known_factors(machine.modulus, machine.nbits)
+        known = known_factors(machine.modulus, machine.nbits)
         return super().words | {
             "also": ", and the numbers of the key," if machine.keyed else "",
             "hidden": self._hidden,

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from ....fl.cost import counting_floor
 from ....fl.errors import BadInput
-from ....fl.moduli import has_known_factors
+from ....fl.moduli import known_factors
 from ....flow.metric import CORNERS
 from ....rtl.sim import SimulationTimeout, ToolError
 from ...designs import catalogue
@@ -570,7 +570,7 @@ def of_point(point: Point, results: Snapshot) -> list[Core]:
 def _limits(point: Point) -> str:
     """Limits on the modulus, for a machine that does not accept every modulus of its width."""
     machine, nbits = point.machine, point.nbits
-    if has_known_factors(machine.modulus, nbits):
+    if known_factors(machine.modulus, nbits):
         return "one modulus, of known factors: arithmetic, no RSA"
     if machine.modulus and not machine.keyed:
         return "one modulus"
