@@ -83,7 +83,6 @@ ROUTES = {
     "attack all": Route("attack.everything", "see which protections hold", "howto/attack"),
     "sweep": Route("sweep", "measure a space of designs", "howto/sweep"),
     "sweep --dry-run": Route("sweep_plan", "see what a sweep would measure, and for how long", "howto/sweep"),
-    "sweep --list": Route("show.spaces", "choose a sweep", "howto/sweep"),
     "compare": Route("compare", "judge a design against published work", "howto/compare"),
     "report": Route("report", "get all results as one page", "howto/report"),
     "store": Route("store", "look up, move or check measurements", "howto/report"),

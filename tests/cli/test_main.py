@@ -94,11 +94,6 @@ test_refused = refusals(
 )
 
 
-def test_show(cli):
-    assert cli("show spaces").out == cli("sweep --list").out
-    assert cli("show spaces --json").out == cli("sweep --list --json").out
-
-
 def test_env(cli, tmp_path, monkeypatch):
     monkeypatch.setenv("MODEXLAB_CACHE", str(tmp_path))
     (tmp_path / "entry").write_bytes(bytes(5))

@@ -616,10 +616,10 @@ def test_dry_run_of_a_search(sweeping):
 
 
 def test_ready_made_spaces(cli):
-    listed = cli.json("sweep --list")
+    listed = cli.json("show spaces")
     assert [item["name"] for item in listed] == list(space.names())
     assert all(item["points"] > 0 and item["title"] for item in listed)
-    out = cli("sweep --list").out
+    out = cli("show spaces").out
     assert all(item["title"] in out for item in listed)
 
 
@@ -638,6 +638,7 @@ def test_a_bad_space(sweeping):
 test_refused = refusals(
     "sweep",
     {
+        "--list": "unrecognized arguments: --list; see `modexlab sweep --help`",
         "course --points 5": "--points 5: --method exhaustive measures all points; drop it, or give --method",
         "course --seed 5": "--seed 5: --method exhaustive measures all points",
         "course --method nsga": "argument --method: invalid choice: 'nsga'",

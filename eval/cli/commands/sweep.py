@@ -1,9 +1,10 @@
 """Measure a space of designs and print its Pareto fronts.
 
-A space is a TOML file or the name of a ready-made one (--list): designs, widths, parameters, workloads,
-stages and settings of the flow, with constraints and objectives. Each figure is written to the store when it
-is measured. An interrupted sweep loses only the points in progress; the same command continues and measures
-nothing twice. A point that fails is recorded with its message; --retry tries it again.
+A space is a TOML file or the name of a ready-made one (`modexlab show spaces` lists them): designs, widths,
+parameters, workloads, stages and settings of the flow, with constraints and objectives. Each figure is
+written to the store when it is measured. An interrupted sweep loses only the points in progress; the same
+command continues and measures nothing twice. A point that fails is recorded with its message; --retry tries
+it again.
 
 The sweep ends with a chart of its fronts. Without the extra [report], it ends with the command that draws it.
 

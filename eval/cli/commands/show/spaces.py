@@ -3,7 +3,6 @@
 examples:
   modexlab show spaces
   modexlab show spaces --json
-  modexlab sweep --list
 """
 
 from argparse import Namespace
