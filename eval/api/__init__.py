@@ -149,7 +149,7 @@ def sweep(
     jobs: int = 2,
 ) -> "Sweep":
     """Measure a space, given as a TOML file or as the name of a ready-made one. Points that are in the store
-    are not measured again.
+    (default: that of the commands, with the reference results) are not measured again.
 
     `points` (default: 100) and `seed` (1) are for the methods random and nsga2. The sweep has the measured
     points, the failed ones and the fronts.
@@ -157,12 +157,13 @@ def sweep(
     from modexlab.eval.lab.executors import Processes
     from modexlab.eval.lab.search import make_search
     from modexlab.eval.lab.space import Space
+    from modexlab.eval.lab.store.reference import Reference
     from modexlab.eval.lab.store.store import Store
     from modexlab.eval.lab.sweep import Sweep
 
     loaded = Space.load(space)
     search = make_search(loaded, method, points, seed)
-    return Sweep(loaded, into or Store(), search, retry).run(Processes(jobs), str(space))
+    return Sweep(loaded, into or Store(None, Reference()), search, retry).run(Processes(jobs), str(space))
 
 
 def front(

@@ -151,8 +151,9 @@ class Runner:
     def _counted(self, outcome: TaskOutcome) -> TaskOutcome:
         self._done += outcome.task.size
         if not outcome.error:
-            self.estimate.learn(outcome.task.cost, outcome.seconds)
-            self._ended, self._seconds = self._ended + 1, self._seconds + outcome.seconds
+            if outcome.seconds:  # reference results do not have theirs
+                self.estimate.learn(outcome.task.cost, outcome.seconds)
+                self._ended, self._seconds = self._ended + 1, self._seconds + outcome.seconds
             self.new += not outcome.reused
         return outcome
 

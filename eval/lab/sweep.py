@@ -1,6 +1,7 @@
 """Sweep: measures the points of a space and finds their Pareto fronts.
 
-Measured points are read from the store; failed points are not tried again unless requested.
+Measured points are read from the store, or else from its reference results; failed points are not tried again
+unless requested.
 
 Figures are compared only within one Work: the same width, operation, interface, stage, device and, for
 machines that accept only one modulus, modulus. Each Work has its own front over the objectives that its stage
@@ -26,6 +27,7 @@ from .runner import Runner
 from .search import Judged, Search
 from .space import Space
 from .stages import IMPLEMENTED, STAGES
+from .store.reference import Reference
 from .store.rows import Row
 from .store.store import NewEntry, Store, failed
 from .task import Cost, Estimate, Report, Task, TaskOutcome
@@ -68,8 +70,13 @@ class Measured:
     marks: tuple[str, ...]
     seconds: float
     number: int  # of the measurement in the store
-    reused: bool  # it was in the store before
+    reused: bool  # it was in the store before, or is a reference result
     broken: tuple[str, ...] = ()  # constraints on figures that it violates
+
+    @property
+    def reference(self) -> bool:
+        """Whether it is a reference result, not from the store."""
+        return self.number < 0
 
     @property
     def competes(self) -> bool:
@@ -105,7 +112,7 @@ def cost_of(stage: str, subject: str, nbits: int, interface: str, searched: bool
 def estimate_from(rows: Iterable[Row]) -> Estimate:
     """An estimate that has learned from the points of these rows."""
     estimate = Estimate()
-    for row in {row.measurement: row for row in rows}.values():
+    for row in {row.measurement: row for row in rows if not row.reference}.values():
         searched = bool(row.flow.get("fmax"))
         estimate.learn(cost_of(row.stage, row.subject, row.nbits, row.interface, searched), row.seconds)
     return estimate
@@ -172,7 +179,7 @@ class Points:
         if measurement is None:
             return outcome
         if number is None:  # another sweep with the same store was faster
-            for measured in read(self.store, {point.key: point}):
+            for measured in read_own(self.store, {point.key: point}):
                 return replace(outcome, result=measured, reused=True)
             return replace(outcome, result=None, error=CHANGED)
         figures, marks = measurement.figures, measurement.marks
@@ -230,7 +237,12 @@ class Sweep:
     @property
     def reused(self) -> int:
         """The number of points that were in the store."""
-        return len(self.measured) - self.new
+        return len(self.measured) - self.new - self.reference
+
+    @property
+    def reference(self) -> int:
+        """The number of points that are reference results."""
+        return sum(point.reference for point in self.measured.values())
 
     # ---- the run
 
@@ -252,7 +264,7 @@ class Sweep:
                 self.interrupted = True
                 # points that were recorded together with the last one
                 left = {point.key: point for point in batch if point.key not in self.measured}
-                for measured in read(self.store, left):
+                for measured in read_own(self.store, left):
                     self._add(replace(measured, reused=False))
             finally:
                 self.shared, self.dropped = runner.shared, runner.dropped
@@ -335,12 +347,26 @@ class Sweep:
 
 
 def read(store: Store, points: Mapping[str, Point]) -> list[Measured]:
-    """The measured ones among these points, with their newest figures."""
+    """The measured ones among these points, with their newest figures, or else their reference results."""
+    measured = read_own(store, points)
+    reference = store.reference
+    if not isinstance(reference, Reference):
+        return measured
+    own = {item.point.key for item in measured}
+    others = ((point, reference.verified(point)) for key, point in points.items() if key not in own)
+    return [*measured, *(_known(point, *found) for point, found in others if found is not None)]
+
+
+def read_own(store: Store, points: Mapping[str, Point]) -> list[Measured]:
+    """The points of the store itself, without its reference results."""
     present = _present(store, points)
-    return [
-        Measured(present[name], found.figures, found.marks, found.seconds, number, reused=True)
-        for name, number, found in store.newest(list(present))
-    ]
+    newest = store.newest(list(present))
+    return [_known(present[name], number, found) for name, number, found in newest]
+
+
+def _known(point: Point, number: int, found: Measurement) -> Measured:
+    """A point that was measured before."""
+    return Measured(point, found.figures, found.marks, found.seconds, number, reused=True)
 
 
 def failures(store: Store, points: Mapping[str, Point]) -> dict[str, str]:

@@ -31,7 +31,7 @@ class SweepProcess:
 
     def start(self, *more):
         code = "import sys; from tests.lab.sweep_counted import main; sys.exit(main())"
-        command = [sys.executable, "-c", code, "sweep", str(self.space), "--store", str(self.store)]
+        command = [sys.executable, "-c", code, "sweep", str(self.space), "--own", "--store", str(self.store)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen(
             [*command, "--jobs", str(JOBS), *more],

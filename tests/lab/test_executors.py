@@ -348,7 +348,7 @@ def test_a_sweep_on_a_cluster_that_loses_a_worker(cluster, tmp_path, cli):
     killer = threading.Thread(target=kill)
     killer.start()
     address = cluster.scheduler_address
-    result = cli(f"sweep {path} --store {store.path} --scheduler {address} --json")
+    result = cli(f"sweep {path} --own --store {store.path} --scheduler {address} --json")
     ended.set()
     killer.join()
     assert result.code == 0, result

@@ -210,6 +210,17 @@ def test_they_are_stale_when_the_hardware_changes(small):
     assert row_of(small).stale and not Reference(small).has(MONT)
 
 
+def test_they_are_verified_unless_there_is_a_reason_to_measure_again(small, monkeypatch):
+    number, found = Reference(small).verified(MONT)
+    assert (number, found.value("cycles")) == (row_of(small).measurement, row_of(small).value)
+    assert Reference(small).verified(MONT.at(nbits=16)) is None
+    changed(small, unverified={"cycles": "a reason"})
+    assert Reference(small).verified(MONT) is None and Reference(small).has(MONT)
+    changed(small, unverified={})
+    monkeypatch.setattr(content, "content_of", Mock(side_effect=AttributeError))  # it cannot be translated
+    assert Reference(small).verified(MONT.at()) is None
+
+
 @parametrize("most", one_now((16, 64), 16))
 def test_recorded_contents_are_those_of_the_hardware(rows, most):
     """The file never says that hardware is what it is not. It lacks hardware whose code has changed."""

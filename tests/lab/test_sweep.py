@@ -16,8 +16,8 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from modexlab.eval.cli import laboratory, routes
 from modexlab.eval.cli import main as cli_module
-from modexlab.eval.cli import routes
 from modexlab.eval.cli.commands import sweep as sweep_command
 from modexlab.eval.designs import catalogue
 from modexlab.eval.errors import NoMeasurement
@@ -26,8 +26,9 @@ from modexlab.eval.lab.metrics import Measurement, figure
 from modexlab.eval.lab.pareto import Front
 from modexlab.eval.lab.point import Point, key_in
 from modexlab.eval.lab.search import make_search
+from modexlab.eval.lab.store.export import export
 from modexlab.eval.lab.store.lines import SQLITE
-from modexlab.eval.lab.store.reference import REFERENCE
+from modexlab.eval.lab.store.reference import REFERENCE, Reference
 from modexlab.eval.lab.store.store import Store
 from modexlab.eval.lab.sweep import Sweep, Work, cost_of
 from modexlab.eval.lab.task import attempt
@@ -410,6 +411,51 @@ def test_the_same_command_goes_on(sweeping):
     assert "12 were in the store" in sweeping.text(FLOWS).out and sweeping.begun == []
 
 
+@pytest.fixture
+def recorded(sweeping, tmp_path, monkeypatch):
+    """The reference results of a sweep, which the next sweep, with an empty store, finds."""
+    sweeping(FLOWS)
+    path = tmp_path / "reference.jsonl"
+    export(sweeping.store, "reference", path)
+    monkeypatch.setattr(laboratory, "Reference", lambda: Reference(path))
+    sweeping.store = Store(tmp_path / "another.jsonl")
+    return path
+
+
+def test_reference_results_are_not_measured_again(sweeping, recorded):
+    """They are on the fronts with the numbers of reference results, and the store gets no entry of them."""
+    sweeping.work = None
+    out = sweeping.text(FLOWS, "--dry-run").out
+    assert "12 points, 0 of them to measure" in out and "12 of them are reference results; --own" in out
+    assert {item["state"] for item in sweeping(FLOWS, "--dry-run")["points"]} == {"reference"}
+    sweeping.work = good
+    report = sweeping(FLOWS)
+    assert sweeping.begun == [] and picked(report["points"], "measured reused reference") == (0, 0, 12)
+    shown = [point for front in report["fronts"] for point in front["points"]]
+    assert shown and all(point["row"] < 0 for point in shown) and sweeping.store.rows() == []
+    out = sweeping.text(FLOWS).out
+    assert (
+        "12 points: 0 measured in 0 s, 12 are reference results\n" in out
+        and "--own measures the points" in out
+    )
+    assert picked(sweeping(FLOWS, "--own")["points"], "measured reused reference") == (12, 0, 0)
+    assert picked(sweeping(FLOWS)["points"], "measured reused reference") == (0, 12, 0)
+
+
+def test_a_sweep_goes_on_beside_reference_results(sweeping, recorded):
+    """It measures the points that they lack, and again those of other hardware."""
+    text = FLOWS.replace("[2.0, 3.0]", "[2.0, 2.5, 3.0]")
+    sweeping.work = pressing_ctrl_c(2)
+    out = sweeping.text(text).out
+    assert "Interrupted: 2 of 18 points are in the store" in out
+    sweeping.work = good
+    assert picked(sweeping(text)["points"], "measured reused reference") == (4, 2, 12)
+    assert {dict(point.flow)["clock_period"] for point in sweeping.begun} == {2.5}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("modexlab.eval.lab.content.content_of", lambda _: "another")
+        assert picked(sweeping(text)["points"], "measured reused reference") == (18, 0, 0)
+
+
 def test_failures_for_people(sweeping):
     sweeping.work = some_fail
     first = sweeping.text(FLOWS)
@@ -685,7 +731,7 @@ def test_real_points_in_real_workers(cli, tmp_path, real_content):
     """Cycles equal the formulas; a second run begins nothing."""
     path, store = tmp_path / "machines.toml", tmp_path / "store.jsonl"
     path.write_text(FORMULAS)
-    command = f"sweep {path} --store {store} --jobs 2"
+    command = f"sweep {path} --own --store {store} --jobs 2"
     report = cli.json(command)
     assert len(report["fronts"]) == 4
     for row in Store(store).rows():

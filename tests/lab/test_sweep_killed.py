@@ -32,7 +32,7 @@ def test_ctrl_c(killed):
     done = killed.keys()
     assert 38 <= len(done) == len(set(done)) < 504
     assert f"Interrupted: {len(done)} of 504 points are in the store" in out
-    assert f"To go on: modexlab sweep {killed.space} --store {killed.store} --jobs 2" in out
+    assert f"To go on: modexlab sweep {killed.space} --own --store {killed.store} --jobs 2" in out
     assert "Traceback" not in err
     assert len(killed.begins()) - len(done) <= JOBS
     assert all(gone(pid) for pid, _ in killed.begins())

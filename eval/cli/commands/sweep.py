@@ -3,8 +3,9 @@
 A space is a TOML file or the name of a ready-made one (`modexlab show spaces` lists them): designs, widths,
 parameters, workloads, stages and settings of the flow, with constraints and objectives. Each figure is
 written to the store when it is measured. An interrupted sweep loses only the points in progress; the same
-command continues and measures nothing twice. A point that fails is recorded with its message; --retry tries
-it again.
+command continues and measures nothing twice. Points that the store lacks are taken from the reference
+results of modexlab if these are current; --own measures them here. A point that fails is recorded with its
+message; --retry tries it again.
 
 The sweep ends with a chart of its fronts. Without the extra [report], it ends with the command that draws it.
 
@@ -43,14 +44,13 @@ from ...lab.cluster import executor_for
 from ...lab.point import Point
 from ...lab.search import DEFAULT_POINTS, METHODS, make_search
 from ...lab.space import Space
-from ...lab.store.store import Store
 from ...lab.sweep import Measured, Member, Sweep, Work
 from ...progress import duration
 from ...report.standalone.sweep import FORMATS, Compared, Panel, compared, drawn, panels
 from ..arguments import ACCELERATORS
 from ..exit_codes import INTERRUPTED
-from ..laboratory import jobs_of
-from ..options import PRIVATE, Group, assigned, choice, option, positive, shared, writable
+from ..laboratory import jobs_of, store_of
+from ..options import PRIVATE, Group, assigned, choice, flag, option, positive, shared, writable
 from ..render import Block, Json, Table, answer, warn
 
 RENDERER = "vl_convert"  # of charts, from the extra [report]
@@ -66,6 +66,7 @@ OPTIONS = (
     ACCELERATORS,
     *PRIVATE,
     "--store",
+    flag("--own", "without the reference results of modexlab"),
     "--retry",
     shared(
         "--output",
@@ -112,7 +113,7 @@ def execute(args: Namespace) -> int:
     queues = queues_of(args)
     space = space_of(args)
     search = make_search(space, args.method, args.points, args.seed)
-    store = Store(args.store)
+    store = store_of(args, reference=not args.own)
     store.check_writable()
     timeout = args.timeout or math.inf
     executor = executor_for(jobs_of(args), args.scheduler, queues, args.option, timeout)
@@ -182,7 +183,7 @@ def _chart(args: Namespace, sweep: Sweep, drawable: Sequence[Panel]) -> Path | N
 
 
 def _as_json(args: Namespace, sweep: Sweep, found: Mapping[Work, Compared]) -> Json:
-    space, search = sweep.space, sweep.search
+    space = sweep.space
     few = {
         work: points.others if len(points.best) + len(points.others) <= MOST_LISTED else []
         for work, points in found.items()
@@ -206,15 +207,7 @@ def _as_json(args: Namespace, sweep: Sweep, found: Mapping[Work, Compared]) -> J
 
     return {
         **attributes(args, "space", "method"),
-        "points": {
-            "measured": sweep.new,
-            "reused": sweep.reused,
-            "failed": len(sweep.failed),
-            "impossible": len(space.impossible),
-            "left_out": len(space.excluded),
-            "dropped": sweep.dropped,
-            "total": search.count,
-        },
+        "points": _counts(sweep),
         "seconds": round(sweep.seconds, 3),
         "interrupted": sweep.interrupted,
         "objectives": dict(space.objectives),
@@ -240,6 +233,20 @@ def _as_json(args: Namespace, sweep: Sweep, found: Mapping[Work, Compared]) -> J
         ],
         "store": str(sweep.store.path),
         "resume": args.command if sweep.interrupted else None,
+    }
+
+
+def _counts(sweep: Sweep) -> dict[str, int]:
+    """The number of points of each fate."""
+    return {
+        "measured": sweep.new,
+        "reused": sweep.reused,
+        "reference": sweep.reference,
+        "failed": len(sweep.failed),
+        "impossible": len(sweep.space.impossible),
+        "left_out": len(sweep.space.excluded),
+        "dropped": sweep.dropped,
+        "total": sweep.search.count,
     }
 
 
@@ -373,12 +380,15 @@ def _ending(args: Namespace, sweep: Sweep, counts: Json) -> str:
     rate = f" ({sweep.new / sweep.seconds:.3g} a second)" if sweep.new and sweep.seconds >= 1 else ""
     words = [f"{counts['measured']} measured in {duration(sweep.seconds)}{rate}"]
     words += [f"{counts['reused']} were in the store"] if counts["reused"] else []
+    words += [f"{counts['reference']} are reference results"] if counts["reference"] else []
     words += [f"{counts['failed']} failed"] if counts["failed"] else []
     lines = [f"{counts['total']} points: {', '.join(words)}"]
     if unchecked := sum(measured.point.unchecked for measured in sweep.measured.values()):
         lines.append(f"{unchecked} of them have CRT or blinding and no result check (verify=false)")
+    if counts["reference"]:
+        lines.append("--own measures the points of reference results here")
     if sweep.interrupted:
-        have = f"{len(sweep.measured)} of {counts['total']} points are in the store"
+        have = f"{counts['measured'] + counts['reused']} of {counts['total']} points are in the store"
         lines.insert(
             0, f"Interrupted: {have}, and {counts['dropped']} under way are not. To go on: {args.command}"
         )

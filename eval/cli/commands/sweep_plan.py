@@ -13,27 +13,27 @@ from argparse import Namespace
 
 from ...json_values import attributes
 from ...lab.search import make_search
-from ...lab.store.store import Store
 from ...lab.sweep import Measuring, estimate_from, failures, read
 from ...progress import duration
-from ..laboratory import jobs_of
+from ..laboratory import jobs_of, store_of
 from ..render import Table, answer
 from . import sweep
 
 OPTIONS = sweep.OPTIONS
+REFERENCE = "reference"  # state of a point whose reference result is current
 
 
 def execute(args: Namespace) -> int:
     workers = sum(sweep.queues_of(args).values()) or jobs_of(args)
     space = sweep.space_of(args)
     search = make_search(space, args.method, args.points, args.seed)
-    store = Store(args.store)
+    store = store_of(args, reference=not args.own)
     asked = search.ask()
     points = {} if args.method == "nsga2" else {point.key: point for point in asked}
     states = dict.fromkeys(points, "to measure")
     if not args.retry:
         states |= dict.fromkeys(failures(store, points), "failed")
-    states |= {item.point.key: "done" for item in read(store, points)}
+    states |= {item.point.key: REFERENCE if item.reference else "done" for item in read(store, points)}
     left = [point for key, point in points.items() if states[key] == "to measure"]
     stages = sorted({stage for part in space.parts for stage in part.stages})
     estimate = estimate_from(store.rows(stage=stages))
@@ -63,10 +63,12 @@ def execute(args: Namespace) -> int:
     count = len(left) if points else search.count
     who = f"{workers} at a time" if workers > 1 else "one at a time"
     time = f"about {duration(max(seconds, 1))}, {who}{how if guessed else ''}"
+    recorded = sum(state == REFERENCE for state in states.values())
     return answer(
         args,
         report,
         table,
         *sweep.refusals(report),
         f"{search.count} points, {count} of them to measure: {time}",
+        f"{recorded} of them are reference results; --own measures these here" if recorded else None,
     )

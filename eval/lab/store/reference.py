@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from ....fl.errors import BadInput
 from ...json_values import canonical
+from ..metrics import Measurement
 from ..point import Point
 from ..verdicts import Recorded, Verdict
 from . import reference_verdicts
-from .entries import PointEntry
+from .entries import MeasurementEntry, PointEntry
 from .index import Index
 from .rows import is_stale
 from .store import Store
@@ -62,10 +63,30 @@ class Reference(Store):
 
     def has(self, point: Point) -> bool:
         """Whether it has current figures of this point, or a point that exceeded its time limit."""
+        return self._current(point) is not None
+
+    def verified(self, point: Point) -> tuple[int, Measurement] | None:
+        """The number and the figures of this point; None if they are stale or there is a reason to measure
+        again.
+        """
+        found = self._current(point)
+        if found is None or not isinstance(found[1], MeasurementEntry) or found[1].unverified:
+            return None
+        number = self.sign * found[0]
+        return number, self.measurement(number)
+
+    def _current(self, point: Point) -> tuple[int, PointEntry] | None:
+        """The line and the entry of this point if its hardware and kit are those of today."""
         index, text = self.read(), canonical(point.as_json()).encode()
         rank = index.points.get(text) or index.failed.get(text)
         entry = index.entries[rank[2]] if rank else None
-        return isinstance(entry, PointEntry) and not is_stale(entry, point)
+        if rank is None or not isinstance(entry, PointEntry):
+            return None
+        try:
+            stale = is_stale(entry, point)
+        except Exception:  # PyMTL3 may raise anything for hardware that cannot be translated
+            return None
+        return None if stale else (rank[2], entry)
 
     def points(self) -> list[Point]:
         """The points of the file; BadInput for one that is no longer in the catalogue."""

@@ -61,7 +61,7 @@ def test_a_sweep_loses_a_job(configuration, tmp_path, monkeypatch, cli):
     canceller = threading.Thread(target=cancel)
     canceller.start()
     try:
-        result = cli(f"sweep machines.toml --store {store.path} --slurm 2 --option memory=1GB --json")
+        result = cli(f"sweep machines.toml --own --store {store.path} --slurm 2 --option memory=1GB --json")
     finally:
         ended.set()
         canceller.join()
