@@ -20,10 +20,6 @@ from ..designs.interfaces import COUPLINGS, DEFAULT, INTERFACES, UNIT, UNIT_SUMM
 from ..folders import check_file
 
 OF_FLOW = {"--clock": "clock_period"}  # parameters of the flow whose options have another name
-# parameters of the flow without an option of their own
-OTHERS = [
-    name for name in graph.parameters() if name not in ("clock_period", "corner", "style", "density", "fmax")
-]
 MOST_DIGITS = 1234  # of a decimal number: the digits of 2^4096 - 1
 
 
@@ -334,8 +330,7 @@ _DECLARED = (
         "--flow",
         "PARAM=VALUE",
         "glitches=False",
-        f"another parameter of the flow, such as glitches=False; may be repeated ({', '.join(OTHERS)}: "
-        "docs/reference/flow.md)",
+        "another parameter of the flow, such as glitches=False; may be repeated (docs/reference/flow.md)",
         dest="other",
     ),
     flag("--layout", "place and route, and include the layout"),

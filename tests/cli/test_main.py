@@ -48,12 +48,14 @@ def test_help(cli):
     assert all(f"\n{title}:\n" in result.out for title in GROUPS)
     assert len(re.findall(r"^  modexlab ", result.out.partition("five things to try:")[2], re.M)) == 5
     assert cli.passes("").out == result.out
+    assert len(result.out.splitlines()) <= 50
 
 
 @parametrize("form", ROUTES)
 def test_help_of_commands_has_examples(cli, form):
     result = cli(f"{form} --help")
     expect(result, code=0, err="")
+    assert len(result.out.splitlines()) <= 100
     assert f"usage: modexlab {form} " in " ".join(result.out.split())
     name, *selector = form.split()
     examples = result.out.partition("examples:\n")[2].splitlines()

@@ -2,13 +2,11 @@
 
 Runs synthesis, a proof of equivalence, static timing, the tests on the netlist and power; --layout adds
 placement, clock tree, routing and GDS. Finished steps come from the cache, so an interrupted run resumes.
-
 --fmax runs synthesis at one clock after another, from --clock on, on a grid of 0.05 ns, until a period is
 missed; then all steps run at the shortest period that was met.
 
 A complete run that passes its tests records its figures in the store, for the report and data sheets. Runs
 with --to, --verilog or a kit.toml are not recorded, nor are runs that skip a step other than equivalence.
-
 The exit code is 1 if the netlist fails a test or its proof or misses its clock, if the layout breaks a rule
 of the kit, or if a requested step failed; 2 for bad input.
 
