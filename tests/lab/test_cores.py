@@ -293,7 +293,7 @@ def test_the_machine_to_take(bench, cli):
     limits = {"0.009mm2": "mont", "8999um2": "ssmm", "1mm2": "fold", "0.2us": "mont", "199ns": "fold"}
     assert {limit: pick(limit) for limit in limits} == {limit: [name] for limit, name in limits.items()}
     assert pick("2ms", "") == ["ssmm", "heap"]
-    out = cli("compare --own --pick 20000um2").out
+    out = cli("compare cores --own --pick 20000um2").out
     assert re.search(r"^ +32  fold\+ +ours  0\.100 ", out, re.MULTILINE)
     assert (
         "128 bits, an exponent of 125 bits, netlist: none of 1 machines; heap is nearest with 90,000 µm²"
@@ -605,6 +605,7 @@ test_refused = pytest.mark.usefixtures("store")(
             "cores --table 3": "--table 3 with cores",
             "cores --pick=-3us": "--pick -3us: give an area or a time with its unit",
             "cores --pick 0um2": "as in 20000um2 or 5us",
+            "--pick 5us": "papers have no machines to choose from; give `modexlab compare cores`",
             "paper-001 --pick 5us": "papers have no machines to choose from",
             "cores --full": "--full without --measure",
             "cores --no-search": "--no-search without --measure",

@@ -20,14 +20,14 @@ figures follow, with their technology. Points that are not measured yet have cyc
 measures them: first the cores whose clock the reference results list, by one synthesis each, then the others
 by searches; --full adds machines and searches at 1,024 bits and more. Ctrl-C, or SIGTERM from `timeout`,
 prints the table so far. Name designs of the catalogue to see only these. --no-search skips the searches,
-which takes half as long. --pick, which implies `cores`, names one machine for each width: within an area
-limit the one with the fastest private operation, within a time limit the smallest. The answer names the
-result or the model that it comes from. --interface, --crt, --blind, --verify and --constant-time select the
-machines. --kit compares with another cell library, --kit all lists the measured cores of every library.
+which takes half as long. --pick names one machine for each width: within an area limit the one with the
+fastest private operation, within a time limit the smallest. The answer names the result or the model that it
+comes from. --interface, --crt, --blind, --verify and --constant-time select the machines. --kit compares with
+another cell library, --kit all lists the measured cores of every library.
 
 examples:
   modexlab compare cores --nbits 32
-  modexlab compare --pick 20000um2
+  modexlab compare cores --pick 20000um2
   modexlab compare cores --pick 1mm2 --interface axi4lite --crt --blind both --verify --constant-time
   modexlab compare paper-003 --measure
   modexlab compare > comparison.txt
@@ -88,7 +88,7 @@ OPTIONS = (
     option(
         "--pick",
         "LIMIT",
-        f"the best machine within an area or a time, such as 20000um2 or 5us; implies {compare_cores.WORD}",
+        f"with {compare_cores.WORD}: the best machine within an area or a time, such as 20000um2 or 5us",
     ),
     shared("--accelerator", "here only manifests of RSA cores"),
     Group(
@@ -128,8 +128,6 @@ def execute(args: Namespace) -> int:
     forms = [name for name in ("json", MARKDOWN, LATEX) if getattr(args, name)]
     if len(forms) > 1:
         raise BadInput(f"--{forms[0]} with --{forms[1]}: give one of them")
-    if args.pick and not {name.removeprefix(PREFIX) for name in args.papers} & {*NUMBERS, *WORDS}:
-        args.papers = [compare_cores.WORD, *args.papers]
     if args.papers[:1] == [compare_cores.WORD]:
         return compare_cores.execute(args, _answer)
     refuse(args, ["kit"], f": papers are compared with the default kit; {CORES_ALONE}")
