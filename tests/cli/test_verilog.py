@@ -416,7 +416,7 @@ def test_processor(cli, tmp_path, options, top, words, absent):
     assert not re.search("localparam .* (BUBBLE|FROM|IMM|JUMP|MEM|SYS)_", text)
     lint(text)
     (tmp_path / "proc.sv").write_text(text)
-    finished(["iverilog", "-g2012", "-o", os.devnull, tmp_path / "proc.sv"], check=True)
+    finished(["iverilog", "-g2012", "-o", tmp_path / "proc.vvp", tmp_path / "proc.sv"], check=True)
 
 
 def test_the_processors_verilog_runs_programs(cli):
