@@ -225,6 +225,24 @@ def test_installed_wheel_runs_the_flow(installed, builds):
     assert "exit" in run(installed, builds, "proc", str(ROOT / "tests" / "data" / "gcd.c"))
 
 
+@parametrize("version", ("3, 9", "3, 15"))
+def test_setup_refuses_a_python_for_which_packages_are_missing(version, tmp_path):
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -c "import sys; sys.version_info = ({version}); $2"\n'
+    )
+    user = tmp_path / "id"  # only root installs Debian packages
+    user.write_text("#!/bin/sh\necho 1000\n")
+    for program in (python, user):
+        program.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = finished(
+        [ROOT / ".ci" / "setup", "flow"], cwd=tmp_path, env=os.environ | {"PATH": path, "PYTHON": "python"}
+    )
+    assert done.returncode == 2
+    assert done.stderr == "setup: PYTHON=python is no Python from 3.10 to 3.14\n"
+
+
 def test_settings_of_pip_become_those_of_uv():
     """The environment takes precedence over [install], and [install] over [global]."""
     uv_settings = runpy.run_path(str(ROOT / ".ci" / "uv_settings.py"))["settings"]
