@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from modexlab.eval.cli.commands import report
 from modexlab.eval.cli.commands.report import PAGE, Asked, chosen
 from modexlab.eval.lab import space
 from modexlab.eval.lab.point import Point
@@ -13,6 +14,7 @@ from modexlab.eval.lab.space import Space
 from modexlab.eval.lab.stages import FLOW, IMPLEMENTED, LAYOUT
 from modexlab.eval.lab.store.store import Store
 from modexlab.eval.lab.sweep import Failed, Sweep
+from modexlab.fl.errors import BadInput
 
 from tests.command_line import refusals
 from tests.harness import expect
@@ -74,6 +76,26 @@ def test_what_cannot_be_measured_is_exit_1_and_in_the_page(cli, quick, monkeypat
     assert "the tool is gone" in (tmp_path / PAGE).read_text()
     assert "1 failed" not in cli.passes("report --own --retry").out
     assert {row.subject for row in Store().rows()} == {"mont", "ssmm"}
+
+
+def test_without_a_compiler_points_of_the_processor_are_left_out(cli, quick, monkeypatch, tmp_path):
+    """Only g++ is required. A point that was left out is measured as soon as the compiler is there."""
+
+    def missing():
+        raise BadInput("there is no compiler")
+
+    system = '[[part]]\ndesigns = ["proc-naive"]\nnbits = [32]\n'
+    (tmp_path / "spaces" / "report.toml").write_text(ONE_POINT + system)
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "compiler", missing)
+        out = cli.passes("report --own").out
+    assert out.startswith("measured 2 points in ")
+    assert "\npoints of the processor left out: 1; there is no compiler\n" in out
+    assert {row.subject for row in Store().rows()} == {"mont", "ssmm"}
+    assert cli.passes("report --own").out.startswith("measured 1 points in ")
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "compiler", missing)
+        assert cli.passes("report --own").out.splitlines() == [str(tmp_path / PAGE)]
 
 
 def test_what_fails_now_is_exit_1(cli, quick, monkeypatch):

@@ -6,8 +6,9 @@ minutes on two cores for all of them). An interrupted run continues with the sam
 measures nothing. The page shows both, your own sweeps included, with charts, filters, the papers' figures,
 and the command behind every figure. It opens without a network.
 
-The exit code is 1 if a point failed, in this run or before (--retry tries these again), or if the closed
-formulas and the simulation differ, and 130 after Ctrl-C.
+Points of the processor are left out if the RISC-V compiler is missing. The exit code is 1 if a point failed,
+in this run or before (--retry tries these again), or if the closed formulas and the simulation differ, and
+130 after Ctrl-C.
 
 examples:
   modexlab report
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ....fl.errors import BadInput
+from ....proc.software.compiler import compiler
 from ...browser import browser, print_pdf
 from ...designs.catalogue import by_manifests, find
 from ...designs.foreign.foreign import ForeignDesign
@@ -41,7 +43,8 @@ from ...lab.space import Space
 from ...lab.stages import FLOW, FORMULA, IMPLEMENTED, NATIVE, NETLIST
 from ...lab.store.reference import Reference
 from ...lab.store.snapshot import Snapshot
-from ...lab.sweep import Sweep
+from ...lab.store.store import Store
+from ...lab.sweep import Sweep, read
 from ...progress import Progress, duration
 from ...report.markdown import write as write_markdown
 from ...report.render_png import WIDTHS, write_all
@@ -118,12 +121,14 @@ class Asked(NamedTuple):
 def execute(args: Namespace) -> int:
     asked = _asked(args)
     store, sweep = store_of(args, read_only=args.no_measure, reference=not args.own), None
+    left_out = ""
     if not args.no_measure:  # the points of the report that are not in the store
         space = Space.load(SPACE).protected(asked.requested)
         points = chosen(space, asked, cycles=args.cycles)
         if not args.own:
             reference = Reference()
             points = [point for point in points if not reference.has(point)]
+        points, left_out = _measurable(points, store)
         sweep = swept(args, space, points, store, SPACE)
         if sweep.interrupted:
             return interrupted(f"{len(sweep.measured)} of {sweep.search.count} points are in the store")
@@ -133,11 +138,11 @@ def execute(args: Namespace) -> int:
         pictures = bool(_page(args)) or args.pages is not None
         content = Content(results, asked.names, pictures=pictures, kit=asked.kit, selection=selection)
         written = _write(args, asked, content, progress)
-    ending = "\n".join(_ending(content, sweep, written))
+    ending = "\n".join(_ending(content, sweep, left_out, written))
     shown = f"{text(content)}\n{ending}".rstrip("\n") if args.text else ending
     # failed now, or before and not tried again: the report is incomplete
     whole = not (sweep and sweep.failed) and not content.formulas[1]
-    return answer(args, _as_json(content, sweep, written), shown, ok=whole)
+    return answer(args, _as_json(content, sweep, left_out, written), shown, ok=whole)
 
 
 def _asked(args: Namespace) -> Asked:
@@ -204,6 +209,19 @@ def chosen(space: Space, asked: Asked, *, cycles: bool) -> list[Point]:
     ]
 
 
+def _measurable(points: list[Point], store: Store) -> tuple[list[Point], str]:
+    """The points without those that need the RISC-V compiler if it is missing, and a message about these."""
+    try:
+        compiler()
+    except BadInput as error:
+        systems = {point.key: point for point in points if point.kind is not None}
+        for measured in read(store, systems):
+            del systems[measured.point.key]
+        kept = [point for point in points if point.key not in systems]
+        return kept, f"points of the processor left out: {len(systems)}; {error}" if systems else ""
+    return points, ""
+
+
 def _points(
     subject: str, nbits: int, works: Sequence[tuple[str, str]], requested: Requested = ANY
 ) -> list[Point]:
@@ -262,7 +280,7 @@ def _drawing(args: Namespace, asked: Asked, format: str, columns: int) -> list[s
     return ["modexlab", "report", *asked.subjects, "--no-measure", *own, *options, "--columns", str(columns)]
 
 
-def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> Iterator[str]:
+def _ending(content: Content, sweep: Sweep | None, left_out: str, written: dict[str, str]) -> Iterator[str]:
     """A summary and the paths, the page last."""
     if sweep is not None and (sweep.new or sweep.failed):
         failed = f", {len(sweep.failed)} failed" if sweep.failed else ""
@@ -270,16 +288,19 @@ def _ending(content: Content, sweep: Sweep | None, written: dict[str, str]) -> I
             failed += " (before; --retry tries again)"
         reused = f"{sweep.reused} were in the store"
         yield f"measured {sweep.new} points in {duration(sweep.seconds)}, {reused}{failed}"
+    if left_out:
+        yield left_out
     if content.empty:
         more = "; the page says what to run" if "page" in written else ""
         yield f"the store {content.path} has no figures of these{more}"
     yield from sorted(written.values(), key=lambda path: path == written.get("page"))
 
 
-def _as_json(content: Content, sweep: Sweep | None, written: dict[str, str]) -> Json:
+def _as_json(content: Content, sweep: Sweep | None, left_out: str, written: dict[str, str]) -> Json:
     return {
         "store": str(content.path),
         "points": sweep and {"measured": sweep.new, "reused": sweep.reused, "failed": len(sweep.failed)},
+        "left_out": left_out,
         "written": written,
         "trust": [attributes(item, "good", "text") for item in content.trust],
         "tables": [
