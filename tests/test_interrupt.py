@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -117,6 +118,25 @@ def test_an_interrupt_in_a_finaliser_is_repeated(capsys):
         Last()
         time.sleep(SECONDS)
     assert time.monotonic() < begin + SECONDS / 2
+    assert "ignored" not in capsys.readouterr().err
+
+
+def test_an_interrupt_while_the_timer_starts_is_repeated(capsys, monkeypatch):
+    """On a busy machine, the signal of the timer may arrive before its start has returned."""
+    timers = []
+
+    class Timer(threading.Timer):
+        def start(self):
+            timers.append(self)
+            if len(timers) == 1:
+                raise KeyboardInterrupt
+            super().start()
+
+    monkeypatch.setattr(threading, "Timer", Timer)
+    with pytest.raises(KeyboardInterrupt), repeated():
+        Last()
+        time.sleep(SECONDS)
+    assert len(timers) >= 2
     assert "ignored" not in capsys.readouterr().err
 
 

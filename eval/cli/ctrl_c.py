@@ -53,7 +53,10 @@ def repeated() -> Iterator[None]:
         # a signal also ends calls that wait, such as those for a tool
         timer = threading.Timer(SECONDS, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
         timer.daemon = True
-        timer.start()
+        try:
+            timer.start()
+        except KeyboardInterrupt:  # the signal arrived before start() returned, and would be lost here
+            hook(unraisable)
 
     sys.unraisablehook = hook
     try:
