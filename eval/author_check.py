@@ -13,6 +13,7 @@ from pymtl3 import Component
 
 from ..fl.accelerator import MAX_NBITS, Accelerator, Row, place_of_function
 from ..fl.errors import BadInput, shown
+from ..fl.memory import OnMemory, image_of, wrong_image
 from ..fl.param import Param
 from .mistakes import place_in_class
 
@@ -34,6 +35,8 @@ def check_class(kind: type[Accelerator]) -> None:
             isinstance(value, Iterable) and all(isinstance(item, str) for item in value)
         ):
             raise _wrong(kind, name, f'{name} = {value!r} is no tuple; give names of fields, as in ("a",)')
+    if not isinstance(kind.function, str):
+        raise _wrong(kind, "function", f'function = {kind.function!r} is no name; give one, as in "sort"')
     if not isinstance(kind.statuses, Mapping):
         raise _wrong(kind, "statuses", 'statuses is no dictionary; give one, as in {1: "too large"}')
     params = kind.params
@@ -122,6 +125,13 @@ def _cycles(accelerator: Any, value: Any, arguments: tuple[Any, ...]) -> str:
     return f"cycles({asked}) returns {value!r}; return a whole number of 0 or more"
 
 
+def _total(accelerator: Any, value: Any, _: Any) -> str:
+    number = _whole(value)
+    if value is None or (number is not None and number >= 0):
+        return ""
+    return f"total_cycles() returns {value!r}; return a whole number of 0 or more, or None"
+
+
 def _component(level: str) -> Check:
     """The check of a method that returns the hardware or the model of a level."""
 
@@ -141,7 +151,7 @@ def _rows(accelerator: Any, value: Any, _: Any) -> str:
             return f"rows() has {row!r:.60}; give modexlab.Row(name, request)"
         if wrong := wrong_request(accelerator, row.request):
             return f"{accelerator.name}, row {row.name!r}{wrong}; correct the row"
-        if not (_is_count(row.source_delay, 0) and _is_count(row.sink_delay, 0)):
+        if not all(_is_count(delay, 0) for delay in (row.source_delay, row.sink_delay, row.memory_delay)):
             return f"row {row.name!r}: a delay is a whole number of cycles; correct the row"
     return ""
 
@@ -175,7 +185,10 @@ def wrong_request(accelerator: Any, request: Any) -> str:
             return f": {name} = {value!r:.60} is no whole number"
         if not 0 <= number < 1 << nbits:
             return f": {name} = {shown(number)} does not fit in {nbits} bits"
-    return ""
+    if isinstance(request, OnMemory) and not accelerator.shape.memory:
+        return " has a memory, and the shape has no memory port; add memory=(modexlab.MemoryPort(),)"
+    wrong = wrong_image(image_of(request), accelerator.shape.memory_nbytes)
+    return f": {wrong}" if wrong else ""
 
 
 def _what(value: Any) -> str:
@@ -184,6 +197,7 @@ def _what(value: Any) -> str:
 
 CHECKS: Mapping[str, Check] = {
     "cycles": _cycles,
+    "total_cycles": _total,
     "rows": _rows,
     "workloads": _workloads,
     "rtl": _component("rtl"),

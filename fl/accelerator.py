@@ -5,6 +5,8 @@ fields:
 
     istream {a, b, ...} -> ostream {g, ...}
 
+It may also have memory ports (memory.py), through which it reads and writes data at addresses in the fields.
+
 A subclass defines its parameters, the fields of both messages, its function (`fl`), and its cycle-level and
 register-transfer-level components (`cl`, `rtl`), which have these streams as ports. An instance is one
 configuration, with all parameters set. Everything else has a default: a formula for the cycles, table rows,
@@ -25,6 +27,21 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from .errors import BadInput, shown
+from .memory import (
+    ADDRESS_NBITS,
+    MEMORY_NBYTES,
+    MOST_MEMORY_NBYTES,
+    Image,
+    Left,
+    Memory,
+    MemoryPort,
+    OnMemory,
+    difference,
+    image_of,
+    like,
+    memory_of,
+    snapshots,
+)
 from .param import Param, values_of
 
 Fields = tuple[tuple[str, int], ...]  # names and widths, most significant field first
@@ -38,6 +55,7 @@ DRAWN_ROWS = 16
 DRAWS = 10_000  # attempts to find a random request that is accepted
 SELECTOR_NBITS = 4  # fields up to this width select an operation or a register; wider ones are data
 WARM_UPS = 16  # attempts to find a warm-up with other answers than the operation
+MEMORY_DELAYS = (0, 0, 1, 3, 0)  # of rows by default; with DELAYS all pairs occur
 DELAYS = ((0, 0), (5, 0), (0, 7), (3, 4))  # of source and sink; rows cycle through them
 
 
@@ -46,6 +64,15 @@ def in_words(fields: Fields, values: Sequence[Any]) -> str:
     return ", ".join(
         f"{name} = {shown(int(value))}" for (name, _), value in zip(fields, values, strict=False)
     )
+
+
+def answer_in_words(shape: "Shape", response: Sequence[Any], expected: Sequence[Any]) -> str:
+    """A response as text for a message, with the first word of the memory that is not the expected one."""
+    fields = in_words(shape.response, response)
+    found, right = memory_of(response), memory_of(expected)
+    if found is None or right is None or found == right:
+        return fields
+    return f"{fields} (in memory, {difference(found, right)})"
 
 
 def place_of_function(function: Any) -> str:
@@ -68,13 +95,16 @@ def _numbers(returned: Any) -> Message | None:
 
 @dataclass(frozen=True)
 class Shape:
-    """The fields of the request and the response, and static ports, which must be stable while requests are
-    in flight.
+    """The fields of the request and the response, static ports, which must be stable while requests are in
+    flight, and memory ports. `pointers` names the fields of a request that are addresses.
     """
 
     request: Fields
     response: Fields
     statics: Fields = ()
+    memory: tuple[MemoryPort, ...] = ()
+    pointers: tuple[str, ...] = ()
+    memory_nbytes: int = MEMORY_NBYTES  # of the memory in tests
 
     def wrong(self) -> str:
         """A reason why these are no fields of messages; "" if they are."""
@@ -99,6 +129,37 @@ class Shape:
                 names.append(name)
             if len({*names}) < len(names):
                 return f"two fields of the {what} have one name; give each its own"
+        return self._wrong_memory()
+
+    def _wrong_memory(self) -> str:
+        """A reason why these are no memory ports; "" if they are."""
+        if not isinstance(self.memory, tuple) or not all(
+            isinstance(port, MemoryPort) for port in self.memory
+        ):
+            return (
+                f"memory is {self.memory!r:.60}; give a tuple of modexlab.MemoryPort, with a trailing comma "
+                "for a single port"
+            )
+        for port in self.memory:
+            if wrong := port.wrong():
+                return wrong
+        names = [*(port.name for port in self.memory), *(name for name, _ in self.statics)]
+        if len({*names}) < len(names):
+            return f"two ports have the same name ({', '.join(names)}); give each its own"
+        fields = dict(self.request)
+        for name in self.pointers:
+            if name not in fields:
+                known = ", ".join(fields)
+                return f"pointers has {name!r:.60}, which is not a field of the request; name one of {known}"
+            if fields[name] != ADDRESS_NBITS:
+                return f"pointer {name} has {fields[name]} bits; give it {ADDRESS_NBITS}"
+        if self.memory and "memory" in fields:
+            return "a field is named memory, as is what the function gets besides; choose another name"
+        if self.pointers and not self.memory:
+            return "pointers needs a memory port; give memory=(modexlab.MemoryPort(),)"
+        size = self.memory_nbytes
+        if not isinstance(size, int) or not 0 < size <= MOST_MEMORY_NBYTES or size % 128:
+            return f"memory_nbytes is {size!r:.60}; give a multiple of 128 up to {MOST_MEMORY_NBYTES:,}"
         return ""
 
     @property
@@ -143,13 +204,25 @@ class Shape:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a test table: a request, and the cycles for which its source and its sink wait."""
+    """A row of a test table: a request, the cycles for which its source and its sink wait, the contents of
+    the memory before it, and the cycles for which the memory delays its answers.
+    """
 
     name: str
     request: Message
     source_delay: int = 0
     sink_delay: int = 0
     statics: Mapping[str, int] = field(default_factory=dict)
+    memory: Image = field(default_factory=dict)
+    memory_delay: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.memory:
+            return
+        request = OnMemory(self.request, self.memory)
+        if image_of(self.request) and self.request != request:
+            raise BadInput(f"row {self.name!r} has two memories; give it one, in the request or as memory=")
+        object.__setattr__(self, "request", request)
 
 
 class Accelerator(ABC):
@@ -163,6 +236,9 @@ class Accelerator(ABC):
     statuses: ClassVar[Mapping[int, str]] = {}  # the meaning of each refusal code
     secret: ClassVar[tuple[str, ...]] = ()  # fields that an attacker must not learn
     steady: ClassVar[tuple[str, ...]] = ()  # fields that do not affect the cycle count: a promise
+    function: ClassVar[str] = (
+        ""  # accelerators of one function are compared with each other; default: its name
+    )
     in_flight: ClassVar[int] = 1  # requests that can be in flight at a time
     longest: ClassVar[int] = 100_000  # upper bound for the cycles of a request without a formula
     _is_repeatable = False  # its functional level has given the same responses twice
@@ -220,7 +296,7 @@ class Accelerator(ABC):
     @abstractmethod
     def fl(self, *request: Any, **_: Any) -> Any:
         """The function: the response to a request as a tuple of fields, or a plain number if it has one
-        field.
+        field. With memory ports it gets the memory as `memory`.
         """
 
     def model(self) -> Function:
@@ -231,6 +307,12 @@ class Accelerator(ABC):
         """The status with which a request is refused, or 0."""
         return self.answers([request])[0][0] if self.shape.has_status else 0
 
+    def steps(self, *request: Any) -> Any:
+        """The cycle-level model as a generator, for an accelerator with memory ports: its arguments are the
+        fields of a request and the port, or a tuple of ports; each yield is a cycle (modexlab.cl.steps).
+        """
+        raise BadInput(f"{self.name} has no cycle-level model: define steps() or cl()")
+
     @abstractmethod
     def rtl(self) -> Any:
         """The hardware: a component with istream and ostream."""
@@ -240,8 +322,20 @@ class Accelerator(ABC):
         """The cycle-level model, with the ports and cycle counts of `rtl`."""
 
     def cycles(self, *request: Any, **_: Any) -> int | None:
-        """Cycles from request to response by a closed formula; None if there is none."""
+        """Cycles from request to response by a closed formula; None if there is none. It assumes that the
+        memory answers in the cycle after the request.
+        """
         return None
+
+    def total_cycles(self, requests: Sequence[Message]) -> int | None:
+        """Cycles from the first request to the last response by a formula, if source, sink and memory never
+        stall; None if there is no formula. By default each request is accepted in the cycle after the
+        response before it; an accelerator with several requests in flight defines its own.
+        """
+        counts = [self.cycles(*request) for request in requests]
+        if None in counts or (self.in_flight > 1 and len(counts) > 1):
+            return None
+        return sum(count or 0 for count in counts) + len(counts) - 1
 
     @property
     def constant_time(self) -> bool:
@@ -253,23 +347,39 @@ class Accelerator(ABC):
     def rows(self) -> Sequence[Row]:
         """The test table that all levels run; by default all-zero, all-one and random requests."""
         generator = random.Random(self.nbits)
-        requests = {
+        ends: dict[str, Message] = {
             "zeros": tuple(0 for _ in self.shape.request),
             "ones": tuple((1 << nbits) - 1 for _, nbits in self.shape.request),
-            **{f"drawn {index}": self.drawn(generator) for index in range(DRAWN_ROWS)},
         }
+        requests = {f"drawn {index}": self.drawn(generator) for index in range(DRAWN_ROWS)}
+        if self.shape.memory:  # its fields point into the memory
+            return [
+                Row(*row, source, sink, memory_delay=delay)
+                for row, (source, sink), delay in zip(
+                    requests.items(), cycle(DELAYS), cycle(MEMORY_DELAYS), strict=False
+                )
+            ]
+        requests = ends | requests
         return [Row(*row, *delays) for row, delays in zip(requests.items(), cycle(DELAYS), strict=False)]
 
     def drawn(self, generator: random.Random) -> Message:
-        """A random request; by default uniform in each field."""
+        """A random request; by default uniform in each field. A class with memory ports defines its own,
+        which returns `modexlab.OnMemory(fields, image)`.
+        """
+        if self.shape.memory:
+            raise BadInput(
+                f"{self.name}: uniformly random fields are not valid addresses; define "
+                "drawn(self, generator), which returns modexlab.OnMemory(fields, image)"
+            )
         return tuple(generator.getrandbits(nbits) for _, nbits in self.shape.request)
 
     def accepted(self, generator: random.Random, held: Mapping[str, int] = MappingProxyType({})) -> Message:
         """A random request that is not refused and whose fields have the values in `held`."""
         names = [name for name, _ in self.shape.request]
         for _ in range(DRAWS):
-            values = {**dict(zip(names, self.drawn(generator), strict=True)), **held}
-            request = tuple(values[name] for name in names)
+            drawn = self.drawn(generator)
+            values = {**dict(zip(names, drawn, strict=True)), **held}
+            request = like(drawn, (values[name] for name in names))
             if not (self.shape.has_status and self.answers([request])[0][0]):
                 return request
         raise BadInput(
@@ -300,6 +410,8 @@ class Accelerator(ABC):
         fields = self.shape.request
         kept = [nbits <= SELECTOR_NBITS < self.shape.widest for _, nbits in fields]
         drawn = self.drawn(generator)
+        if self.shape.memory:  # its fields are addresses and sizes, which belong to the image
+            return drawn
         for _ in range(DRAWS):
             values = zip(kept, request, self.drawn(generator), strict=True)
             other = tuple(own if keep else new for keep, own, new in values)
@@ -312,13 +424,23 @@ class Accelerator(ABC):
 
     def answers(self, requests: Sequence[Message]) -> list[Message]:
         """The responses of the functional level to these requests, starting from reset; BadInput if a user's
-        level has other responses the second time that it is asked at first.
+        level has other responses the second time that it is asked at first. With memory each is a `Left`.
         """
-        found = list(map(self.responder(), requests))
+        found = self._answered(requests)
         if not self._is_repeatable and not type(self).__module__.startswith("modexlab."):
-            self._require_equal(requests, found, list(map(self.responder(), requests)))
+            self._require_equal(requests, found, self._answered(requests))
             self._is_repeatable = True
         return found
+
+    def _answered(self, requests: Sequence[Message]) -> list[Message]:
+        if not self.shape.memory:
+            return list(map(self.responder(), requests))
+        memory = Memory(self.shape.memory_nbytes)
+        respond = self.responder(memory=memory)
+        return [
+            Left(respond(request), bytes(memory.data) if kept else None)
+            for request, kept in zip(requests, snapshots(requests), strict=True)
+        ]
 
     def _require_equal(
         self, requests: Sequence[Message], once: Sequence[Message], twice: Sequence[Message]
@@ -331,8 +453,8 @@ class Accelerator(ABC):
                 raise BadInput(
                     f"{place_of_function(level)}: {self.name} has two responses to "
                     f"{in_words(self.shape.request, request)}: {in_words(response, one)}, then "
-                    f"{in_words(response, other)}; draw random numbers from a new random.Random, and "
-                    "define model() for state between requests"
+                    f"{answer_in_words(self.shape, other, one)}; draw random numbers from a new "
+                    "random.Random, and define model() for state between requests"
                 )
 
     @property
@@ -340,13 +462,20 @@ class Accelerator(ABC):
         """Whether the class overrides `model`, so that it keeps state between requests."""
         return type(self).model is not Accelerator.model
 
-    def responder(self, function: Function | None = None) -> Callable[[Message], Message]:
-        """A new model, or `function`, with a check that each response fits the fields."""
+    def responder(
+        self, function: Function | None = None, memory: Memory | None = None
+    ) -> Callable[[Message], Message]:
+        """A new model, or `function`, with a check that each response fits the fields; on a memory, which it
+        loads with the image of each request, if the accelerator has one.
+        """
         model = function or self.model()
         fields = self.shape.response
+        shared = {"memory": memory or Memory(self.shape.memory_nbytes)} if self.shape.memory else {}
 
         def respond(request: Message) -> Message:
-            returned = model(*request)
+            for used in shared.values():
+                used.load(image_of(request))
+            returned = model(*request, **shared)
             response = _numbers(returned)
             where = f"{self.name}: fl({', '.join(map(shown, request))})"
             if not type(self).__module__.startswith("modexlab."):
@@ -371,16 +500,25 @@ class Accelerator(ABC):
 
         return respond
 
-    def computing(self) -> Callable[..., Message]:
+    def computing(self, memory: Memory | None = None) -> Callable[..., Message]:
         """A new checked model that takes the fields of a request as separate arguments."""
-        respond = self.responder()
+        respond = self.responder(memory=memory)
         return lambda *request: respond(request)
 
     def most_cycles(self, requests: Sequence[Any]) -> int:
         """An upper bound for the cycles of these requests; after twice as many an accelerator
         counts as hung.
         """
+        formula = self.total_cycles(requests)
+        if formula is not None:
+            return formula + 1
         return sum(self.cycles(*request) or self.longest for request in requests) + len(requests)
+
+    def require_no_memory(self, why: str) -> None:
+        """BadInput for an accelerator with memory ports."""
+        if self.shape.memory:
+            ports = ", ".join(port.name for port in self.shape.memory)
+            raise BadInput(f"{self.name} has memory ports ({ports}), {why}")
 
     def require(self, *request: Any, **_: Any) -> None:
         """Raise BadInput, with the remedy, for a request that has no result."""
@@ -392,6 +530,8 @@ class Accelerator(ABC):
                     f"{name} {shown(value)} does not fit in its {nbits} bits at --nbits {self.nbits}; "
                     "give a smaller number, or a larger --nbits"
                 )
+        if self.shape.memory:  # its status may depend on the memory
+            return
         if code := self.check(*request):
             said = self.statuses.get(code, "refused")
             asked = in_words(self.shape.request, request)

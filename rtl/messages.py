@@ -8,8 +8,10 @@ from functools import cache
 from itertools import pairwise
 
 from pymtl3 import InPort, Interface, clog2, connect, mk_bits, mk_bitstruct
-from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
+from pymtl3.stdlib.mem import mk_mem_req_msg, mk_mem_resp_msg
+from pymtl3.stdlib.stream.ifcs import MasterIfcRTL, RecvIfcRTL, SendIfcRTL
 
+from ..fl.memory import ADDRESS_NBITS, OPAQUE_NBITS
 from ..fl.mod_exp import is_exponentiation
 from ..fl.pkcs1 import nbytes_of
 from ..fl.status import STATUS_NBITS
@@ -19,6 +21,34 @@ def declare_streams(s, Request, Response):
     """The two streams of a unit: istream takes requests, ostream sends responses."""
     s.istream = RecvIfcRTL(Request)
     s.ostream = SendIfcRTL(Response)
+
+
+@cache
+def mk_memory_request(nbits):
+    """PyMTL3's memory request {type_, opaque, addr, len, data} for words of `nbits`; len 0: a whole word."""
+    return mk_mem_req_msg(OPAQUE_NBITS, ADDRESS_NBITS, nbits)
+
+
+@cache
+def mk_memory_response(nbits):
+    """PyMTL3's answer {type_, opaque, test, len, data}."""
+    return mk_mem_resp_msg(OPAQUE_NBITS, nbits)
+
+
+def declare_memory(s, memory):
+    """The memory ports (fl/memory.py) of a component, by their names; returns them."""
+    for port in memory:
+        setattr(s, port.name, MasterIfcRTL(mk_memory_request(port.nbits), mk_memory_response(port.nbits)))
+    return [getattr(s, port.name) for port in memory]
+
+
+def pass_memory(s, inner, memory):
+    """Memory ports of a wrapper, connected to those of the accelerator in it."""
+    for port in memory:
+        within = getattr(inner, port.name)
+        outer = MasterIfcRTL(within.ReqType, within.RespType)
+        setattr(s, port.name, outer)
+        connect(outer, within)
 
 
 def answer_stays(s, modulus=""):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from modexlab.eval.lab.sweep import Sweep
     from modexlab.fl.accelerator import Row, Shape
     from modexlab.fl.errors import BadInput
+    from modexlab.fl.memory import MemoryPort, OnMemory, words
     from modexlab.fl.param import Param
 
     from .figures import Figures, Results
@@ -51,7 +52,9 @@ __all__ = [
     "Figures",
     "LeftOut",
     "Machine",
+    "MemoryPort",
     "NoMeasurement",
+    "OnMemory",
     "Param",
     "Results",
     "Row",
@@ -68,6 +71,7 @@ __all__ = [
     "results",
     "store",
     "sweep",
+    "words",
 ]
 
 
@@ -212,8 +216,11 @@ _ELSEWHERE = {
     "LeftOut": "eval.lab.comparison.compare:LeftOut",
     "NoMeasurement": "eval.errors:NoMeasurement",
     "Param": "fl.param:Param",
+    "MemoryPort": "fl.memory:MemoryPort",
+    "OnMemory": "fl.memory:OnMemory",
     "Row": "fl.accelerator:Row",
     "Shape": "fl.accelerator:Shape",
+    "words": "fl.memory:words",
     "check_levels": "eval.designs.levels:check_levels",
     "design": "machine:design",  # `.at(nbits, **settings)` makes a machine of it
     "designs": "machine:designs",

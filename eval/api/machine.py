@@ -25,6 +25,8 @@ from modexlab.eval.lab.store.store import Store
 from modexlab.eval.lab.sweep import read
 from modexlab.eval.lab.verdicts import Subject, Verdict
 from modexlab.eval.progress import Progress
+from modexlab.fl.accelerator import Message
+from modexlab.fl.memory import OnMemory
 from modexlab.fl.param import Param
 
 from .figures import Figures
@@ -115,13 +117,22 @@ class Machine:
     # ---- models and hardware
 
     def fl(self, *request: Any) -> Any:
-        """The response of the functional model; of an RSA machine, status and result."""
+        """The response of the functional model; of an RSA machine, status and result. With memory ports the
+        request is a modexlab.OnMemory, and the response has the memory that it left.
+        """
+        if self.accelerator.shape.memory:
+            (response,) = self.accelerator.answers([_on_memory(request)])
+            return response
         return self.accelerator.fl(*request)
 
     def cycles(self, *request: Any, workload: str = "") -> int:
-        """Cycles of a request, or of a workload, by the closed formula."""
+        """Cycles of a request, or of a workload, by the closed formula. With memory ports and without a
+        formula the request is a modexlab.OnMemory.
+        """
         if workload:
             return int(self._measured(self.point(workload, stage=FORMULA), None).value("cycles"))
+        if self.accelerator.shape.memory:
+            return self.accelerator.total_counted([_on_memory(request)])
         return self.accelerator.counted(*request)
 
     def verilog(self, interface: str = DEFAULT.name) -> str:
@@ -211,3 +222,8 @@ def measured(wanted: Point, store: Store, say: Say | None = None) -> Measurement
     if found := Reference().verified(wanted):
         return found[1]
     return store.measurement(store.record(wanted, measure(wanted, say)))
+
+
+def _on_memory(request: tuple[Any, ...]) -> Message:
+    """The request that is the only argument, or whose fields are the arguments."""
+    return request[0] if len(request) == 1 and isinstance(request[0], OnMemory) else request

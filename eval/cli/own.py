@@ -3,7 +3,7 @@
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 
-from ...fl.accelerator import Fields, Message
+from ...fl.accelerator import Fields, Message, answer_in_words, in_words
 from ...fl.errors import BadInput, shown, unknown
 from ..designs import levels
 from ..designs.own import OwnDesign
@@ -65,11 +65,17 @@ def _requests(accelerator: Runnable, name: str, requests: list[Message]) -> Oper
         got = [named(shape.response, response) for response in answered.responses]
         golden = [named(shape.response, response) for response in expected]
         lines = []
-        for request, response, right in zip(asked, got, golden, strict=True):
-            verdict = "ok" if response == right else f"DIFFERS: {_text(right)}"
-            lines += [(name, _text(request)), ("response", f"{_text(response)}  {verdict}")]
+        for request, response, right in zip(asked, answered.responses, expected, strict=True):
+            words = answer_in_words(shape, response, right)
+            verdict = "ok" if response == right else f"DIFFERS: {in_words(shape.response, right)}"
+            lines += [(name, _text(request)), ("response", f"{words}  {verdict}")]
         ok = answered.responses == expected
-        return {"requests": asked, "responses": got, "golden": golden, "ok": ok}, lines
+        report = {"requests": asked, "responses": got, "golden": golden, "ok": ok}
+        if answered.latency is not None and answered.interval is not None:
+            report |= {"latency": answered.latency, "interval": answered.interval}
+            lines.append(("latency", f"{answered.latency} cycles at most"))
+            lines.append(("interval", f"{answered.interval:,.4g} cycles from response to response"))
+        return report, lines
 
     return Operation(accelerator, name, [requests], judge)
 

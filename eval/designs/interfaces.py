@@ -81,8 +81,13 @@ class Interface(ABC):
         """Text for users: the registers that receive the number with this index."""
         return f"behind registers: xr{GIVEN + number}"
 
-    def require(self, shape: Shape, traits: Traits) -> None:  # noqa: B027
+    def require(self, shape: Shape, traits: Traits) -> None:
         """BadInput if the interface cannot carry this shape with these traits."""
+        if shape.memory:
+            raise BadInput(
+                f"interface {self.name}: it has no master by which an accelerator reaches memory; give "
+                "--interface stream or xcel"
+            )
 
     def more_statuses(self, shape: Shape) -> Mapping[int, str]:
         """The statuses that the interface adds to those of the machine, in words."""
@@ -118,6 +123,9 @@ class Stream(Interface):
 
     suffix = behind = ""
 
+    def require(self, shape, traits):
+        """All shapes are its own."""
+
     def wrap(self, shape, make, traits=NO_TRAITS):
         return make()
 
@@ -126,7 +134,7 @@ class Stream(Interface):
 
     def outcome(self, shape, responses):
         (response,) = responses
-        return tuple(response)
+        return response
 
     def respond(self, shape, compute, requests):
         return [tuple(compute(*request)) for request in requests]
@@ -169,8 +177,8 @@ class _Registers(_Accessed):
         return [*super().protocol(component, shape, traits), *registers()]
 
     def require(self, shape, traits):
-        operand_registers(shape)
         super().require(shape, traits)
+        operand_registers(shape)
 
     def wrap(self, shape, make, traits=NO_TRAITS):
         from ...rtl.interfaces.xcel import Xcel
@@ -222,8 +230,9 @@ class _Bus(_Accessed):
         return f"in GIVEN_{number}"
 
     def require(self, shape, traits):
-        axi4lite.check_registers(shape)
+        Interface.require(self, shape, traits)
         super().require(shape, traits)
+        axi4lite.check_registers(shape)
 
     def wrap(self, shape, make, traits=NO_TRAITS):
         from ...rtl.interfaces.axi4lite_system import Axi4LiteSystem

@@ -6,11 +6,13 @@ is reported by row, with the request, the response and the expected one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ...fl.accelerator import Message, Row, in_words
+from ...fl.accelerator import Message, Row, answer_in_words, in_words
 from ...fl.errors import BadInput
-from ...rtl.sim import BrokenPromise, Run, SimulationTimeout, Stall, UnexpectedResponse
+from ...fl.memory import image_of
+from ...rtl.sim import BrokenPromise, MemoryFault, Run, SimulationTimeout, Stall, UnexpectedResponse
 from ..author_check import wrong_request
 from .interfaces import STREAM, Interface
 from .runnable import Runnable
@@ -18,7 +20,7 @@ from .runnable import Runnable
 CL = "cl"
 FORMULA = "cycles()"
 STATE = "; define model() if it keeps state between requests"
-STALLS = (None, Stall(1, 0.3, 0.3), Stall(2, 0.0, 0.7))
+STALLS = (None, Stall(1, 0.3, 0.3, 0.3), Stall(2, 0.0, 0.7, 0.6))
 Cycles = list[tuple[int, int]]  # of each row: when the request is accepted, and when the response is ready
 
 
@@ -72,7 +74,27 @@ def check_levels(
                 raise Disagreement(f"row {row.name!r} at {where}: {_in_cycles(counted)}; {_advice(counted)}")
             passed.append(Passed(where, len(rows), run.cycles))
             report(passed[-1])
+    if hardware := [backend for backend in backends or accelerator.backends if backend != CL]:
+        _check_workloads(accelerator, hardware[-1], interface)
     return passed
+
+
+def _check_workloads(accelerator: Runnable, backend: str, interface: Interface) -> None:
+    """Run the workloads with this backend, and compare their cycles with the formula for several requests."""
+    for name, requests in accelerator.workloads().items():
+        rows = [Row(str(number), request) for number, request in enumerate(requests)]
+        where = f"{backend}, workload {name}"
+        run = _run(accelerator, rows, backend, None, interface)
+        _compare_responses(accelerator, rows, run, accelerator.answers(requests), where)
+        formula, cycles = accelerator.total_cycles(requests), run.done[-1] - run.accepted[0]
+        waits = accelerator.in_flight > 1 and any(
+            map(image_of, requests[1:])
+        )  # until all others are answered
+        if formula not in (None, cycles) and not waits:
+            raise Disagreement(
+                f"{accelerator.name} at {where}: {len(requests)} requests take {cycles} cycles, and "
+                f"total_cycles() has {formula}; define it for requests that overlap, or correct the hardware"
+            )
 
 
 def check_rows(accelerator: Runnable, rows: Sequence[Row]) -> None:
@@ -106,18 +128,20 @@ def _run(accelerator: Runnable, rows: Sequence[Row], backend: str, stall: Stall 
     level, where = ("cl", "python") if backend == CL else ("rtl", backend)
     requests = [row.request for row in rows]
     delays = [row.source_delay for row in rows], [row.sink_delay for row in rows]
-    most = sum(map(sum, delays)) + accelerator.most_cycles(requests)
+    memory_delays = [row.memory_delay for row in rows]
+    most = sum(map(sum, delays)) + accelerator.most_cycles(requests) * (1 + max(memory_delays))
     with accelerator.simulation(by, level, where) as simulation:
         try:
             return simulation.run(
-                [accelerator.carried(*request) for request in requests],
+                [accelerator.carried_from(request) for request in requests],
                 statics=[row.statics for row in rows] if accelerator.shape.statics else None,
                 source_delays=delays[0],
                 sink_delays=delays[1],
                 stall=stall,
                 max_cycles=10 * most,
+                memory=replace(accelerator.memory, delays=memory_delays),
             )
-        except (SimulationTimeout, BrokenPromise, UnexpectedResponse) as error:
+        except (SimulationTimeout, BrokenPromise, UnexpectedResponse, MemoryFault) as error:
             raise Disagreement(f"{accelerator.name} at {backend}: {error}") from None
 
 
@@ -132,19 +156,21 @@ def _compare_responses(
             source = "model()" if accelerator.has_model else "fl"
             raise Disagreement(
                 f"{accelerator.name} at {where}, row {row.name!r} ({asked}): "
-                f"{in_words(shape.response, response)}, and {source} has {in_words(shape.response, meant)}"
-                + ("" if accelerator.has_model or row is rows[0] else STATE)
+                f"{answer_in_words(shape, response, meant)}, and {source} has "
+                f"{in_words(shape.response, meant)}"
+                + ("" if accelerator.has_model or shape.memory or row is rows[0] else STATE)
             )
 
 
 def _formula_differs(accelerator: Runnable, rows: Sequence[Row], cycles: Cycles) -> int | None:
     """The first row whose cycles are not those of the formula, among requests that an idle accelerator
-    accepts and whose responses are not delayed.
+    accepts and for which neither sink nor memory wait.
     """
     free = -1
     for index, (row, (accepted, done)) in enumerate(zip(rows, cycles, strict=True)):
         formula = accelerator.cycles(*row.request)
-        if row.sink_delay == 0 and accepted > free and formula not in (None, done - accepted):
+        prompt = row.sink_delay == row.memory_delay == 0
+        if prompt and accepted > free and formula not in (None, done - accepted):
             return index
         free = done
     return None

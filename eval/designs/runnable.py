@@ -3,19 +3,29 @@
 import contextlib
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from pymtl3 import Component
 
 from ...cl.one_at_a_time import OneAtATimeCL
-from ...fl.accelerator import Accelerator, Fields, Message, in_words, place_of_function
+from ...cl.steps import StepsCL
+from ...fl.accelerator import (
+    Accelerator,
+    Fields,
+    Message,
+    answer_in_words,
+    in_words,
+    place_of_function,
+)
 from ...fl.axi4lite import Traits
 from ...fl.errors import BadInput
+from ...fl.memory import like
 from ...fl.param import spelled_out
 from ...rtl.messages import mk_message
 from ...rtl.sim import Simulation, ToolError, simulate
 from ...rtl.sim.author_faults import faults
+from ...rtl.sim.memory.access import MemorySettings, check_memory
 from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation.translated import written
 from ..author_check import check_methods
@@ -40,11 +50,13 @@ class Runnable(Accelerator):
             check_methods(cls)
 
     def cl(self) -> Component:
-        """The cycle-level model; by default it combines `fl` with the formula, one request at a time."""
+        """The cycle-level model; by default `steps`, or `fl` with the formula, one request at a time."""
         shape = self.shape
         label = re.sub(r"\W", "", f"{self.name}{self.nbits}")
         request_type = mk_message(f"{label}Request", shape.request)
         response_type = mk_message(f"{label}Response", shape.response)
+        if shape.memory:
+            return StepsCL(request_type, response_type, shape.request, shape.memory, self.steps)
         model = self.responder()  # since the last reset
 
         def restart():
@@ -67,6 +79,10 @@ class Runnable(Accelerator):
             return response_type(*model(request)), cycles
 
         return OneAtATimeCL(request_type, response_type, serve, overlap=False, restart=restart)
+
+    def carried_from(self, request: Message) -> Message:
+        """The request as the hardware receives it, with its memory."""
+        return like(request, self.carried(*request))
 
     def carried(self, *request: Any) -> Message:
         """The request as the hardware receives it: the fields of a request, then the numbers that software
@@ -155,8 +171,17 @@ class Runnable(Accelerator):
 
     def counted(self, *request: Any) -> int:
         """The cycles of a request by the formula; without one, by simulation."""
-        cycles = self.cycles(*request)
-        return _ran(self, *request) if cycles is None else cycles
+        return self.total_counted([request])
+
+    def total_counted(self, requests: Sequence[Message]) -> int:
+        """The cycles from the first request to the last response, in the same way."""
+        cycles = self.total_cycles(requests)
+        return _ran(self, tuple(like(request, request) for request in requests)) if cycles is None else cycles
+
+    @property
+    def memory(self) -> MemorySettings:
+        """The memory behind it in a run."""
+        return MemorySettings(self.shape.memory, self.shape.memory_nbytes)
 
 
 @functools.lru_cache(KEPT_CYCLES)
@@ -180,6 +205,7 @@ def _check_ports(accelerator: Runnable, level: str) -> None:
                 f"{accelerator.name}: {level}() has {port} with {_text(found)}, "
                 f"and the shape has {_text(wanted)}; make them the same"
             )
+    check_memory(ports.memory, shape.memory, f"{accelerator.name}: {level}()")
 
 
 def _is_package(kind: type) -> bool:
@@ -191,17 +217,17 @@ def _text(fields: Fields) -> str:
 
 
 @functools.lru_cache(KEPT_CYCLES)
-def _ran(accelerator: Runnable, *request: Any) -> int:
+def _ran(accelerator: Runnable, requests: tuple[Message, ...]) -> int:
     with accelerator.session() as session:
-        (ran,) = session.operate([[request]])
-    expected = accelerator.answers([request])
-    if ran.responses != expected:
-        shape = accelerator.shape
-        asked = in_words(shape.request, request)
-        got, right = (in_words(shape.response, answers[0]) for answers in (ran.responses, expected))
-        raise BadInput(
-            f"{accelerator.name} answers {got} to {asked}, and the correct response is {right}: "
-            "the cycles of a wrong response mean nothing; correct the hardware"
-        )
+        (ran,) = session.operate([requests])
+    shape = accelerator.shape
+    for request, found, expected in zip(requests, ran.responses, accelerator.answers(requests), strict=True):
+        if found != expected:
+            asked = in_words(shape.request, request)
+            raise BadInput(
+                f"{accelerator.name} answers {answer_in_words(shape, found, expected)} to {asked}, and the "
+                f"correct response is {in_words(shape.response, expected)}: the cycles of a wrong response "
+                "mean nothing; correct the hardware"
+            )
     assert ran.cycles is not None, "of hardware"
     return ran.cycles

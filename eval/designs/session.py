@@ -5,14 +5,17 @@ rtl: the hardware with any backend of `modexlab.rtl.sim`. An Interface (interfac
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...fl.accelerator import Shape
 from ...fl.closing import Closing
 from ...fl.errors import BadInput
+from ...fl.memory import Left, image_of, like, memory_of
 from ...fl.rsa_keys import RSAKey
 from ...fl.status import Status
-from .interfaces import DEFAULT, Carried, Message, Operands
+from .interfaces import DEFAULT, STREAM, Carried, Interface, Message, Operands
 
 LEVELS = ("fl", "cl", "rtl")
 Progress = Callable[[int, int], None]
@@ -54,6 +57,8 @@ class Operated(NamedTuple):
     responses: list[Message]
     cycles: int | None
     accesses: int = 0  # register accesses, each at least one cycle, included in the cycles
+    latency: int | None = None  # the most cycles of a request, of several
+    interval: float | None = None  # cycles from response to response, on average
 
 
 class Session(Closing):
@@ -107,11 +112,17 @@ class Session(Closing):
         """Run operations, each from reset and timed from its first request to its last response."""
         machine, found = self.machine, []
         for requests in operations:
-            carried = [machine.carried(*request) for request in requests]
+            carried = [machine.carried_from(request) for request in requests]
             exchanged = self._exchanged(carried, partial(machine.most_cycles, requests))
             responses, accepted, done, accesses = zip(*exchanged, strict=True)
             count = sum(accesses) if self.interface.counts_accesses else 0
-            found.append(Operated(list(responses), done[-1] and done[-1] - accepted[0], count))
+            cycles = done[-1] and done[-1] - accepted[0]
+            pace: tuple[int | None, float | None] = (None, None)
+            # a request on a memory of its own waits until all others are answered
+            if cycles and len(done) > 1 and not any(map(image_of, requests[1:])):
+                latencies = [end - start for start, end in zip(accepted, done, strict=True)]
+                pace = max(latencies), (done[-1] - done[0]) / (len(done) - 1)
+            found.append(Operated(list(responses), cycles, count, *pace))
         return found
 
     def _exchanged(
@@ -122,7 +133,10 @@ class Session(Closing):
         longest: an upper bound on the cycles of all requests.
         """
         interface, shape = self.interface, self.machine.shape
-        sequences = [interface.requests(shape, request) for request in carried]
+        sequences = [_accesses(interface, shape, request) for request in carried]
+        if self._model is None and shape.memory:
+            yield from ((answer, 0, None, 1) for answer in self.machine.answers(carried))
+            return
         if self._model is None:
             respond = self.machine.responder()
             for number, sequence in enumerate(sequences):
@@ -134,9 +148,18 @@ class Session(Closing):
         # a long run is not a hang: the machine's formula and the bus accesses bound it
         flat = [request for sequence in sequences for request in sequence]
         most = 2 * (longest() + interface.request_cycles * len(flat)) + 1000
-        run = self._model.run(flat, progress=progress, max_cycles=most)
+        memory = replace(self.machine.memory, settled=interface == STREAM)
+        run = self._model.run(flat, progress=progress, max_cycles=most, memory=memory)
         end = 0
         for sequence in sequences:
             start, end = end, end + len(sequence)
             outcome = interface.outcome(shape, run.responses[start:end])
+            if shape.memory:
+                outcome = Left(outcome, memory_of(run.responses[end - 1]))
             yield outcome, run.accepted[start], run.done[end - 1], end - start
+
+
+def _accesses(interface: Interface, shape: Shape, request: Message) -> list[Message]:
+    """The requests of an operation at the interface, the first on the memory before it."""
+    first, *others = interface.requests(shape, request)
+    return [like(request, first), *others]

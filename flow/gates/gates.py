@@ -90,7 +90,7 @@ class AtGates(NativeStage):
         self._nets = np.array(gate_harness.nets(harness, tables.netlist, names or {}) or [0], np.int32)
         if tables.clock_net is None:
             raise BadInput("the netlist has no clock port: a machine with streams needs one")
-        path = gate_harness.library(harness, self.driver)
+        path = gate_harness.library(harness, self._driver())
         lib = prepared(path)
         declare_functions(lib, gates_use=(None, ctypes.c_void_p))
         lib.gates_last.restype = ctypes.c_void_p

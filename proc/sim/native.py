@@ -66,6 +66,9 @@ COUNTS = (  # fields common to _Tally and Tally
 )
 
 
+DRIVER = constants(**CONSTANTS) + Path(__file__).with_name("native.cpp").read_text()
+
+
 class _Job(ctypes.Structure):
     """Mirrors `Job` in native.cpp. Inputs are bytes, which the structure keeps alive."""
 
@@ -103,7 +106,8 @@ class _Tally(ctypes.Structure):
 class NativeProcSimulation(NativeStage, ProcSimulation):
     """Simulation of the compiled processor."""
 
-    driver = constants(**CONSTANTS) + Path(__file__).with_name("native.cpp").read_text()
+    def _driver(self) -> str:
+        return DRIVER
 
     def _harness(self) -> Harness:
         return harness()

@@ -15,6 +15,7 @@ from ..messages import (
     fields_of,
     mk_modexp_resp,
     mk_request,
+    pass_memory,
 )
 from ..wires import connect_low
 
@@ -28,6 +29,7 @@ class OneResult(Component):
     def construct(s, shape, mk_accelerator):
         declare_streams(s, mk_request(shape), mk_modexp_resp(shape.result_nbits))
         s.accelerator = mk_accelerator()
+        pass_memory(s, s.accelerator, shape.memory)
 
         connect_handshake(s.accelerator.istream, s.istream)
         connect_fields(s.accelerator.istream.msg, s.istream.msg, *dict(shape.request))

@@ -2,12 +2,13 @@
 
 `mk_accelerator()` makes a component of the shape, with a status first in its response.
 
-Ports: istream {write, addr, data} -> ostream {write, data}; fl/xcel.py has the protocol.
+Ports: istream {write, addr, data} -> ostream {write, data}; fl/xcel.py has the protocol. The accelerator's
+memory ports are its own.
 """
 
 from pymtl3 import *
 
-from ..messages import declare_streams, mk_xcel_req, mk_xcel_resp
+from ..messages import declare_streams, mk_xcel_req, mk_xcel_resp, pass_memory
 from .one_result import one_result
 from .xcel_adapter import XcelAdapter
 
@@ -18,6 +19,7 @@ class Xcel(Component):
 
         s.adapter = XcelAdapter(shape)
         s.machine = one_result(shape, mk_accelerator)
+        pass_memory(s, s.machine, shape.memory)
 
         s.istream //= s.adapter.istream
         s.adapter.req //= s.machine.istream

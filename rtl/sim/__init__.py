@@ -10,6 +10,7 @@ from pathlib import Path
 from pymtl3 import Component
 
 from .base import Options, Simulation, start
+from .memory.access import MemoryFault
 from .native import NativeSimulation
 from .protocol import BrokenPromise, Run, SimulationTimeout, Stall, Trace, UnexpectedResponse
 from .pydriver import PythonSimulation, VerilogSimulation
@@ -19,6 +20,7 @@ from .translation.translate import lint, translate
 __all__ = [
     "BACKENDS",
     "BrokenPromise",
+    "MemoryFault",
     "Run",
     "Simulation",
     "SimulationTimeout",

@@ -15,9 +15,11 @@ from pymtl3 import Component
 
 from ...fl.closing import Closing
 from ...fl.errors import BadInput, unknown
+from ...fl.memory import Left
 from . import interrupt
+from .memory.access import MemorySettings
 from .ports import Ports, Value
-from .protocol import Plan, Progress, Run, Stall, Statics, Trace, make_plan
+from .protocol import Driven, Plan, Progress, Run, Stall, Statics, Trace, make_plan
 
 _M = TypeVar("_M", bound="Model")
 _simulated: WeakSet[Component] = WeakSet()  # the passes of PyMTL3 change a component permanently
@@ -132,6 +134,7 @@ class Simulation(Model):
         sink_delays: int | Sequence[int] = 0,
         stall: Stall | None = None,
         max_cycles: int | None = None,
+        memory: MemorySettings | None = None,
         progress: Progress | None = None,
     ) -> Run:
         """Reset the design, send the requests, and wait for as many responses.
@@ -142,6 +145,9 @@ class Simulation(Model):
         called occasionally in long runs. Raises SimulationTimeout if `max_cycles` are not enough, or, without
         such a limit, after very many cycles without a handshake (`protocol.hang_cycles`). UnexpectedResponse
         and BrokenPromise report violations of the protocol by the design.
+
+        memory: that behind the design's memory ports. It is loaded with the image of each OnMemory when all
+        requests before it are answered. MemoryFault reports an access that it refuses.
         """
         plan = make_plan(
             self.ports,
@@ -151,15 +157,20 @@ class Simulation(Model):
             sink_delays=sink_delays,
             stall=stall,
             max_cycles=max_cycles,
+            memory=memory,
         )
         if not len(plan):
             return Run([], [], [])
-        responses, accepted, done = self._drive(plan, progress)
+        driven = self._drive(plan, progress)
         self._check_waves()
-        return Run(list(self.ports.response.unpack_all(responses)), accepted, done)
+        responses = list(self.ports.response.unpack_all(driven.responses))
+        if plan.memory.ports:
+            responses = [
+                Left(response if isinstance(response, tuple) else (response,), memory)
+                for response, memory in zip(responses, driven.memories, strict=True)
+            ]
+        return Run(responses, driven.accepted, driven.done)
 
     @abstractmethod
-    def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
-        """Execute the plan; return the packed responses, and the cycles of the request and response
-        handshakes.
-        """
+    def _drive(self, plan: Plan, progress: Progress | None) -> Driven:
+        """Execute the plan."""

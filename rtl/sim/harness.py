@@ -9,6 +9,7 @@ evaluates it once.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .memory.access import MemoryMessages
 from .ports import Ports
 
 HARNESS = "Harness"  # the name of the module
@@ -89,4 +90,17 @@ def harness(ports: Ports) -> Harness:
     for name, kind in ports.statics:
         built.connections[name] = (("statics", above - 1, above - kind.nbits),)
         above -= kind.nbits
+    for memory in ports.memory:
+        _connect_memory(built, memory)
     return built
+
+
+def _connect_memory(built: Harness, port: MemoryMessages) -> None:
+    """Connect a memory port, whose requests the design sends."""
+    inner, name = f"{port.name}__", f"{port.name}_"
+    built.connect(f"{inner}req__val", {f"{name}req_val": 1})
+    built.connect(f"{inner}req__msg", {f"{name}req_msg": port.request_nbits})
+    built.connect(f"{inner}req__rdy", {f"{name}req_rdy": 1}, "load")
+    built.connect(f"{inner}resp__val", {f"{name}resp_val": 1}, "load")
+    built.connect(f"{inner}resp__msg", {f"{name}resp_msg": port.response_nbits}, "load")
+    built.connect(f"{inner}resp__rdy", {f"{name}resp_rdy": 1})

@@ -1,6 +1,6 @@
 // The val/rdy driver of backend `native`: executes a whole plan (protocol.py) in C++.
 //
-// The text of model.cpp precedes it. The model is the harness that harness.py puts around the design; static ports are
+// The texts of model.cpp and memory/memory.cpp precede it. The model is the harness that harness.py puts around the design; static ports are
 // concatenated to one number. The order of events in a cycle must be the same as in pydriver.py.
 
 extern "C" {
@@ -21,6 +21,7 @@ struct Plan {
     uint32_t* responses;
     int64_t* accepted;
     int64_t* done;
+    MemoryPlan memory;
 };
 
 // Mirrored by `_Progress` in native.py.
@@ -56,6 +57,7 @@ class Driver : public Model {
         top->istream_val = 0;
         clear(top->istream_msg);
         top->ostream_rdy = 0;
+        memory.start(plan.memory, *top);
         changed = true;
         set_statics(plan.static_of[0]);
         for (uint64_t i = 0; i < RESET_CYCLES; i++) {
@@ -80,6 +82,7 @@ class Driver : public Model {
     }
 
     State state{};
+    Memory memory;
 
   private:
     Outcome advance(State& s, uint64_t stop) {
@@ -98,7 +101,8 @@ class Driver : public Model {
                 const int32_t wanted = plan.static_of[s.sent];
                 if (s.wait) {
                     s.wait--;
-                } else if ((wanted == s.current || s.sent == s.received) && !source_stall) {
+                } else if ((s.sent == s.received || (wanted == s.current && !memory.has_image(s.sent))) && !source_stall) {
+                    memory.load(s.sent);
                     if (wanted != s.current) set_statics(s.current = wanted);
                     put(top.istream_msg, plan.messages + s.sent * words(top.istream_msg));
                     top.istream_val = 1;
@@ -110,9 +114,10 @@ class Driver : public Model {
                 top.ostream_rdy = ready;
                 changed = true;
             }
+            changed |= memory.drive(top, s.cycle, s.random);
 
             load();
-            const bool idle = !plan.random && !promise.waits() && (s.offered || s.sent == plan.total);
+            const bool idle = !Memory::PORTS && !plan.random && !promise.waits() && (s.offered || s.sent == plan.total);
             if (idle) {  // no input changes until the next handshake
                 const uint64_t end = s.limit < stop ? s.limit : stop;
                 while (s.cycle < end && !handshake(s)) {
@@ -122,6 +127,8 @@ class Driver : public Model {
                 if (s.cycle == end) continue;
             }
             const bool fired = s.offered && top.istream_rdy;
+            const Outcome refused = memory.sample(top, s.cycle, memory.delay(s.received), fired || s.sent > s.received);
+            if (refused) return refused;
             if (fired) plan.accepted[s.sent++] = s.cycle;
             const Outcome broken = promise.check(top.ostream_val, ready, top.ostream_msg);
             if (broken) return broken;
@@ -132,6 +139,7 @@ class Driver : public Model {
                     return UNEXPECTED;
                 } else {
                     get(top.ostream_msg, plan.responses + s.received * words(top.ostream_msg));
+                    memory.keep(s.received);
                     plan.done[s.received++] = s.cycle;
                     s.refused = 0;
                     s.limit = limit(s.cycle);
@@ -158,9 +166,13 @@ class Driver : public Model {
     Outcome drain(State& s) {
         top->ostream_rdy = 1;
         changed = true;
+        Random none{};
         for (uint64_t i = 0; i < DRAIN_CYCLES; i++, s.cycle++) {
+            changed |= memory.drive(*top, s.cycle, none);
             load();
             if (top->ostream_val) return UNEXPECTED;
+            const Outcome refused = memory.sample(*top, s.cycle, 0, false);
+            if (refused) return refused;
             edge();
         }
         return FINISHED;
@@ -196,3 +208,4 @@ class Driver : public Model {
 
 API void sim_start(Driver* sim, const Plan* plan) { sim->start(*plan); }
 API void sim_state(const Driver* sim, Progress* to) { *to = sim->state; }
+API void sim_memory(const Driver* sim, MemoryState* to) { *to = sim->memory.state(); }

@@ -6,21 +6,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .base import Simulation
+from ...fl.errors import BadInput
+from .base import Options, Simulation
 from .harness import Harness, harness
+from .memory import in_cpp
+from .memory.in_cpp import MemoryInCpp
 from .nativemodel import (
     CHANGED,
     FINISHED,
+    TIMEOUT,
     UNEXPECTED,
     WITHDRAWN,
     NativeStage,
     buffer_of,
+    declare_functions,
     fields,
     from_words,
     to_words,
 )
 from .protocol import (
     BrokenPromise,
+    Driven,
     Plan,
     Progress,
     SimulationTimeout,
@@ -28,6 +34,8 @@ from .protocol import (
     UnexpectedResponse,
     hang_cycles,
 )
+
+DRIVER = Path(__file__).with_name("native.cpp").read_text()
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +51,7 @@ class _Plan(ctypes.Structure):
         *fields(ctypes.c_uint64, "source_threshold", "sink_threshold", "max_cycles", "hang_cycles"),
         ("random", ctypes.c_uint32),
         *fields(ctypes.c_void_p, "responses", "accepted", "done"),
+        ("memory", in_cpp.Plan),
     )
 
 
@@ -55,13 +64,19 @@ class _Progress(ctypes.Structure):
 class NativeSimulation(NativeStage, Simulation):
     """Simulation of the compiled design."""
 
-    driver = Path(__file__).with_name("native.cpp").read_text()
-
     def _harness(self) -> Harness:
         return harness(self.ports)
 
-    def _drive(self, plan: Plan, progress: Progress | None) -> tuple[list[int], list[int], list[int]]:
-        source_threshold, sink_threshold = plan.stall.thresholds if plan.stall else (0, 0)
+    def _driver(self) -> str:
+        return in_cpp.text_of(self.ports.memory) + DRIVER
+
+    def _open(self, lib: ctypes.CDLL, options: Options) -> None:
+        super()._open(lib, options)
+        declare_functions(lib, sim_memory=(None, ctypes.c_void_p))
+
+    def _drive(self, plan: Plan, progress: Progress | None) -> Driven:
+        source_threshold, sink_threshold, threshold = plan.stall.thresholds if plan.stall else (0, 0, 0)
+        memory = MemoryInCpp(plan.memory, threshold)
         native_plan = _Plan(
             total=len(plan),
             messages=to_words(plan.messages, self.ports.request.nbits),
@@ -74,9 +89,19 @@ class NativeSimulation(NativeStage, Simulation):
             max_cycles=plan.max_cycles or 0,
             hang_cycles=hang_cycles(self.backend),
             random=plan.stall.start if plan.stall else 0,
+            memory=memory.argument,
         )
-        data, accepted, done = self._carried_out(native_plan, plan.timeout, progress)
-        return from_words(data, self.ports.response.nbits), accepted.tolist(), done.tolist()
+
+        def failed(outcome: int, state: _Progress) -> RuntimeError:
+            found = in_cpp.State()
+            self._lib.sim_memory(self._handle, ctypes.byref(found))
+            if outcome != TIMEOUT:
+                return memory.error(found, outcome, state.cycle, self.backend)
+            return plan.timeout(self.backend, state.sent, state.received, state.cycle, memory.untaken(found))
+
+        data, accepted, done = self._carried_out(native_plan, failed, progress)
+        responses = from_words(data, self.ports.response.nbits)
+        return Driven(responses, accepted.tolist(), done.tolist(), memory.memories)
 
     def ask(
         self, requests: "NDArray[np.uint32]", statics: Statics, hang: int, apart: int = 0
@@ -87,6 +112,8 @@ class NativeSimulation(NativeStage, Simulation):
         """
         import numpy as np  # imported here, as simulations of a few requests do not need it
 
+        if self.ports.memory:
+            raise BadInput("requests without a memory for a design with memory ports; call run")
         total = len(requests)
         plan = _Plan(
             total=total,
@@ -100,22 +127,25 @@ class NativeSimulation(NativeStage, Simulation):
             hang_cycles=hang,
         )
 
-        def timeout(backend: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
+        def failed(_: int, state: _Progress) -> RuntimeError:
             return SimulationTimeout(
-                f"{done} of {total} answered, {accepted} taken, in cycle {cycle} with backend {backend}"
+                f"{state.received} of {total} answered, {state.sent} taken, in cycle {state.cycle} with "
+                f"backend {self.backend}"
             )
 
-        data, accepted, done = self._carried_out(plan, timeout, None)
+        data, accepted, done = self._carried_out(plan, failed, None)
         answers = np.frombuffer(data, np.uint32).reshape(total, -1)
         return answers, np.frombuffer(done, np.int64) - np.frombuffer(accepted, np.int64)
 
     def _carried_out(
         self,
         plan: _Plan,
-        timeout: Callable[[str, int, int, int], SimulationTimeout],
+        failed: Callable[[int, _Progress], RuntimeError],
         progress: Progress | None,
     ) -> tuple[bytes, "array[int]", "array[int]"]:
-        """The responses, and the cycles of both handshakes."""
+        """The responses, and the cycles of both handshakes. `failed` makes the error for an outcome that is
+        not of the response stream.
+        """
         total = plan.total
         responses = buffer_of(total, self.ports.response.nbits)
         accepted = array("q", bytes(8 * total))
@@ -126,11 +156,14 @@ class NativeSimulation(NativeStage, Simulation):
         outcome = self._advance(progress and (lambda: progress(self._state(_Progress).received, total)))
         if outcome != FINISHED:
             state = self._state(_Progress)
-            if outcome == UNEXPECTED:
-                raise UnexpectedResponse.at(state.received, state.cycle, self.backend)
-            if outcome in (WITHDRAWN, CHANGED):
-                raise BrokenPromise.at(
-                    f"response {state.received}", state.cycle, self.backend, dropped=outcome == WITHDRAWN
-                )
-            raise timeout(self.backend, state.sent, state.received, state.cycle)
+            raise self._broken(outcome, state) or failed(outcome, state)
         return responses.raw, accepted, done
+
+    def _broken(self, outcome: int, state: _Progress) -> RuntimeError | None:
+        """The error for a promise that the design broke on its response stream; None for another outcome."""
+        if outcome == UNEXPECTED:
+            return UnexpectedResponse.at(state.received, state.cycle, self.backend)
+        if outcome not in (WITHDRAWN, CHANGED):
+            return None
+        name = f"response {state.received}"
+        return BrokenPromise.at(name, state.cycle, self.backend, dropped=outcome == WITHDRAWN)

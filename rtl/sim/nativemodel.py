@@ -67,7 +67,6 @@ class NativeStage(Model):
     backend = "native"
     waves = tuple(WAVES)
     powers_up = True
-    driver: str  # the C++ text on top of model.cpp
     _handle: int | None = None
 
     def __init__(self, design: Component | ModuleText, options: Options) -> None:
@@ -79,7 +78,7 @@ class NativeStage(Model):
             design = ModuleText(verilog, top_name(design), ports)
         self.ports = design.ports
         verilog = design.verilog + self._harness().verilog(design.top, design.names)
-        text = testbench(self.driver)
+        text = testbench(self._driver())
         if both_edges and not OTHER_EDGE.search(without_comments(design.verilog)):
             verilog, text = verilog.replace(EDGE, "@(edge clk)"), BOTH_EDGES + text
         self._open(load(library(verilog, HARNESS, text, options.opt, options.vcd)), options)
@@ -93,6 +92,10 @@ class NativeStage(Model):
         self._handle = lib.sim_new(options.vcd and str(options.vcd).encode(), seed)
         if not self._handle:
             raise BadInput(f"waveform file {options.vcd}: cannot be written; give another file")
+
+    @abstractmethod
+    def _driver(self) -> str:
+        """The C++ text on top of model.cpp."""
 
     @abstractmethod
     def _harness(self) -> Harness:

@@ -1,6 +1,8 @@
-"""Ports of a component as seen by the drivers: one request stream, one response stream, static ports.
+"""Ports of a component as seen by the drivers: one request stream, one response stream, static ports, and
+memory ports.
 
 `istream` and `ostream` are val/rdy streams (RecvIfcRTL, SendIfcRTL) whose message is Bits or a bitstruct.
+Memory ports are MasterIfcRTL with PyMTL3's memory messages.
 Every other input port of the component is static: it must be stable while an operation is in flight. A
 message is passed as one integer (a packed bitstruct, with its first field in the most significant bits).
 """
@@ -13,6 +15,7 @@ from pymtl3 import Component, InPort
 from pymtl3.datatypes import Bits, is_bitstruct_class
 
 from ...fl.errors import BadInput
+from .memory.access import MemoryMessages, memory_ports
 
 Value = int | tuple[int, ...]
 
@@ -106,6 +109,7 @@ class Ports:
     request: Message
     response: Message
     statics: tuple[tuple[str, Message], ...]
+    memory: tuple[MemoryMessages, ...] = ()
 
     @classmethod
     def of(cls, component: Component) -> "Ports":
@@ -122,7 +126,8 @@ class Ports:
             for name, port in vars(component).items()
             if isinstance(port, InPort) and name not in ("clk", "reset")
         )
-        return cls(Message.of(request._dsl.Type), Message.of(response._dsl.Type), statics)
+        streams = Message.of(request._dsl.Type), Message.of(response._dsl.Type)
+        return cls(*streams, statics, memory_ports(component))
 
     def pack_statics(self, values: Mapping[str, Value]) -> tuple[int, ...]:
         """One number per static port, 0 by default."""

@@ -7,9 +7,12 @@ sink depend only on registered state: `val` never depends on `rdy` in the same c
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...fl.errors import BadInput
+from ...fl.memory import image_of, snapshots, wrong_image
+from .memory.access import MOST_KEPT_NBYTES, MemoryPlan, MemorySettings, check_memory
 from .ports import Ports, Value
 
 RESET_CYCLES = 2
@@ -55,14 +58,16 @@ class UnexpectedResponse(RuntimeError):
 @dataclass(frozen=True)
 class Stall:
     """Random stalls, the same with every backend: in each cycle, with the given probabilities, the source
-    holds back an offer that it has not yet made, and the sink is not ready."""
+    holds back an offer that it has not yet made, the sink is not ready, and each memory port is not ready or
+    holds back an answer."""
 
     seed: int
     source: float = 0.0
     sink: float = 0.0
+    memory: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("source", "sink"):
+        for name in ("source", "sink", "memory"):
             p = getattr(self, name)
             if not 0 <= p < 1:
                 raise BadInput(f"the stall probability of the {name} must be in [0, 1), not {p}")
@@ -73,9 +78,9 @@ class Stall:
         return (self.seed * 0x9E3779B1 + 0x7F4A7C15) & 0xFFFFFFFF or 1
 
     @property
-    def thresholds(self) -> tuple[int, int]:
-        """(source, sink): a 32-bit random number below the threshold means a stall."""
-        return int(self.source * 2**32), int(self.sink * 2**32)
+    def thresholds(self) -> tuple[int, int, int]:
+        """(source, sink, memory): a 32-bit random number below the threshold means a stall."""
+        return int(self.source * 2**32), int(self.sink * 2**32), int(self.memory * 2**32)
 
 
 def hang_cycles(backend: str) -> int:
@@ -103,7 +108,9 @@ class Random:
 
 @dataclass(frozen=True)
 class Run:
-    """The result of a run: responses in order, and the cycles in which request and response i fired."""
+    """The result of a run: responses in order, and the cycles in which request and response i fired. With
+    memory each response is a `Left`.
+    """
 
     responses: list[Value]
     accepted: list[int]
@@ -118,6 +125,17 @@ class Run:
     def cycles(self) -> int:
         """Cycles from the end of reset until the last response was accepted."""
         return self.done[-1] + 1 if self.done else 0
+
+
+class Driven(NamedTuple):
+    """The outcome of a plan: packed responses, the cycles of both handshakes, and the memories that were
+    kept.
+    """
+
+    responses: list[int]
+    accepted: list[int]
+    done: list[int]
+    memories: list[bytes | None]
 
 
 @dataclass(frozen=True)
@@ -135,6 +153,7 @@ class Plan:
     sink_delays: list[int]
     stall: Stall | None = None
     max_cycles: int | None = None
+    memory: MemoryPlan = field(default_factory=MemoryPlan)
 
     def __len__(self) -> int:
         return len(self.messages)
@@ -143,8 +162,10 @@ class Plan:
         """The cycle in which a run whose last handshake was in `cycle` times out."""
         return self.max_cycles if self.max_cycles is not None else cycle + hang_cycles(backend)
 
-    def timeout(self, backend: str, accepted: int, done: int, cycle: int) -> SimulationTimeout:
-        """The error to raise when a run times out."""
+    def timeout(
+        self, backend: str, accepted: int, done: int, cycle: int, untaken: Mapping[str, int]
+    ) -> SimulationTimeout:
+        """The error to raise when a run times out; untaken: the memory's answers that wait, by port."""
         what = f"transaction {done} of {len(self)}"
         state = "accepted, but not answered" if accepted > done else "not accepted"
         limit = (
@@ -152,8 +173,13 @@ class Plan:
             if self.max_cycles is not None
             else f"no handshake for {hang_cycles(backend)} cycles"
         )
+        waits = "".join(
+            f"; memory port {name} has {count} answer{'s' * (count > 1)} that the design did not accept"
+            for name, count in untaken.items()
+            if count
+        )
         return SimulationTimeout(
-            f"{what} {state} after {cycle} cycles with backend {backend} (limit: {limit})"
+            f"{what} {state} after {cycle} cycles with backend {backend} (limit: {limit}){waits}"
         )
 
 
@@ -166,9 +192,11 @@ def make_plan(
     sink_delays: int | Sequence[int] = 0,
     stall: Stall | None = None,
     max_cycles: int | None = None,
+    memory: MemorySettings | None = None,
 ) -> Plan:
     """The plan for the arguments of `Simulation.run`, validated against the ports."""
-    messages = ports.request.pack_all(list(requests))
+    requests = list(requests)
+    messages = ports.request.pack_all(requests)
     n = len(messages)
     if max_cycles is not None and max_cycles < 1:
         raise BadInput(f"max_cycles must be at least 1, not {max_cycles}")
@@ -191,6 +219,33 @@ def make_plan(
         sink_delays=_delays("sink_delays", sink_delays, n),
         stall=stall,
         max_cycles=max_cycles,
+        memory=_memory(ports, requests, memory or MemorySettings()),
+    )
+
+
+def _memory(ports: Ports, requests: Sequence[Value], settings: MemorySettings) -> MemoryPlan:
+    """The memory of a run; its ports in the order of the component."""
+    check_memory(ports.memory, settings.ports, "the component")
+    if not settings.ports:
+        return MemoryPlan()
+    by_name = {port.name: port for port in settings.ports}
+    images = [image_of(request) for request in requests]
+    for index, image in enumerate(images):
+        if wrong := wrong_image(image, settings.nbytes):
+            raise BadInput(f"the memory before request {index}: {wrong}")
+    kept = snapshots(requests)
+    if sum(kept) * settings.nbytes > MOST_KEPT_NBYTES:
+        raise BadInput(
+            f"{sum(kept)} copies of a memory of {settings.nbytes:,} bytes; give fewer requests with a memory "
+            "of their own, or a smaller memory_nbytes"
+        )
+    return MemoryPlan(
+        ports=tuple(by_name[port.name] for port in ports.memory),
+        size=settings.nbytes,
+        images=images,
+        kept=kept,
+        delays=_delays("the delays of the memory", settings.delays, len(requests)),
+        settled=settings.settled,
     )
 
 

@@ -82,6 +82,8 @@ class FaultCampaign:
     def __post_init__(self) -> None:
         if self.count < 1:
             raise BadInput(f"--operations {self.count}: faults need an operation to act on; give 1 or more")
+        why = "which this attack does not drive yet; attack an accelerator without them"
+        self.machine.require_no_memory(why)
         self._draw = random.Random(f"{self.machine.nbits} {self.seed}")
         self.operations = [self._operation() for _ in range(self.count)]
         self.machine.require_verilog()

@@ -109,6 +109,7 @@ class Comparison:
 
 def compared_fields(machine: Runnable, seed: int = 1, public: Mapping[str, int] = NOTHING) -> Comparison:
     """Compare the secret fields of any accelerator; public: fields that have one value in all operations."""
+    machine.require_no_memory("which this attack does not drive yet; attack an accelerator without them")
     if not machine.secret:
         first, *_ = dict(machine.shape.request)
         remedy = f'name them in its class, as in secret = ("{first}",)'

@@ -20,7 +20,7 @@ class FunctionCore(Core):
     """A core at one width, compared with its function; each manifest has its own subclass."""
 
     manifest: ClassVar[Manifest]
-    function: ClassVar[Callable[..., Any]]
+    computed: ClassVar[Callable[..., Any]]  # its function in Python
 
     def prepare(self):
         self.manifest.check_width(self.nbits)
@@ -34,7 +34,7 @@ class FunctionCore(Core):
     @functools.cached_property
     def _options(self) -> dict[str, Any]:
         """Arguments of the function in addition to the fields; BadInput if it does not accept a request."""
-        signature = inspect.signature(self.function)
+        signature = inspect.signature(self.computed)
         options = {name: self.known[name] for name in signature.parameters if name in self.known}
         try:
             signature.bind(*self.manifest.fields, **options)
@@ -51,7 +51,7 @@ class FunctionCore(Core):
         request = carried[: len(self.manifest.fields)]
         asked = ", ".join(map(shown, request))
         try:
-            returned = self.function(*request, **self._options)
+            returned = self.computed(*request, **self._options)
         except BadInput:
             raise
         except Exception as error:  # anything that the user's code raises
@@ -107,7 +107,7 @@ def design_of(manifest: Manifest) -> OwnDesign:
         functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
         raise manifest.error(("function",), str(unknown(f"function of {file}", name, functions)))
     own = {name: getattr(manifest, name) for name in ("summary", "params", "usual_nbits")}
-    own |= {"name": of.name, "manifest": manifest, "function": staticmethod(function)}
+    own |= {"name": of.name, "manifest": manifest, "computed": staticmethod(function)}
     kind = type(of.name, (FunctionCore,), own)
     manifest.trace.others.append(trace)
     _ = manifest.verilog  # records its files

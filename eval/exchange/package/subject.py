@@ -49,6 +49,9 @@ class Subject:
     def __init__(self, machine: Any, interface: Interface) -> None:
         self.machine: Any = machine
         self.interface = interface
+        machine.require_no_memory(
+            "which the testbench of a package does not drive yet; take `modexlab verilog`"
+        )
         if machine.shape.statics:
             names = ", ".join(name for name, _ in machine.shape.statics)
             raise BadInput(
