@@ -14,6 +14,12 @@
  "drawn": {"encrypt": [{"requests": ["0x..."], "expected": ["0x..."], "warm_up": ...}, ...], ...}   optional
 }
 
+For an accelerator with memory, "ports" has "memory": [{"name": "mem", "nbits": 32, "opaque": 8,
+"address": 32, "writes": true}]. Optional: "memory_nbytes", the size of the memory, and "memory_settled":
+false, which permits writes while no request is in flight. A row then has "memory_delay", extra cycles before
+each answer, and one list of [address, hex bytes] per request in each of "memory", the contents to load before
+it, and "left", the changes that are expected when the memory is next compared.
+
 Messages are packed, with the first field in the most significant bits. An operation that is too long for
 gate-level simulation is represented by a window, an operation of the same kind with fewer products; its
 energy is scaled to `whole_cycles`, the exact cycles of the whole operation. With `window_cycles` the requests
@@ -41,10 +47,21 @@ import msgspec
 
 from ..fl.errors import BadInput, some
 from ..fl.input_file import read_text
+from ..fl.memory import (
+    ADDRESS_NBITS,
+    MEMORY_NBYTES,
+    OPAQUE_NBITS,
+    MemoryPort,
+    OnMemory,
+    difference,
+    memory_of,
+    wrong_image,
+)
 from ..rtl.sim.base import Options
+from ..rtl.sim.memory.access import MemoryFault, MemoryMessages, MemorySettings
 from ..rtl.sim.native import NativeSimulation
 from ..rtl.sim.nativemodel import ModuleText
-from ..rtl.sim.ports import Message, Ports
+from ..rtl.sim.ports import Message, Ports, Value
 from ..rtl.sim.protocol import BrokenPromise, Progress, Run, SimulationTimeout, UnexpectedResponse
 from . import typed_toml
 from .description import Description
@@ -58,7 +75,8 @@ if TYPE_CHECKING:
 
 STREAM, SYSTEM = "stream", "system"
 RTL_SIM = "rtl_sim.json"
-BROKEN = (BrokenPromise, SimulationTimeout, UnexpectedResponse)
+BROKEN = (BrokenPromise, MemoryFault, SimulationTimeout, UnexpectedResponse)
+Blocks = tuple[tuple[int, str], ...]  # addresses, and bytes in hexadecimal
 MOST_CYCLES = 20_000_000  # default: about a minute
 STREAM_PORTS = (
     "clk",
@@ -70,6 +88,7 @@ STREAM_PORTS = (
     "ostream__rdy",
     "ostream__msg",
 )
+MEMORY_SIGNALS = ("req__val", "req__rdy", "req__msg", "resp__val", "resp__rdy", "resp__msg")
 MOST_NAMED = 4  # failed rows that a message names
 DUMMY = "dummy"  # the row with the overhead of a call
 
@@ -136,11 +155,53 @@ class Row(msgspec.Struct, frozen=True):
     statics: dict[str, Number] = {}
     source_delay: int = 0
     sink_delay: int = 0
+    memory: tuple[Blocks, ...] = ()  # of each request, if it has any
+    left: tuple[Blocks, ...] = ()
+    memory_delay: int = 0
     program: dict[str, Any] | None = None
     # cycles of the whole operation if only a window of it counts; 0: all of it counts
     whole_cycles: int = 0
     window_cycles: int = 0  # cycles after the first request in which transitions are counted; 0: all
     warm_up: "Row | None" = None  # the operation before it; None: random requests
+
+    def asked(self, ports: Ports) -> list[Value]:
+        """The requests with their fields, on the memory before them."""
+        found = [ports.request.unpack(request) for request in self.requests]
+        for place, blocks in enumerate(self.memory):
+            if blocks:
+                image = {address: bytes.fromhex(data) for address, data in blocks}
+                fields = found[place]
+                found[place] = OnMemory(fields if isinstance(fields, tuple) else (fields,), image)
+        return found
+
+    def wrong_memory(self, memory: bytearray, responses: Sequence[Value]) -> str:
+        """How the memory behind the responses differs from the expected one; "" if it does not. `memory` is
+        that before the row, and becomes that after it.
+        """
+        wrong = ""
+        for place, response in enumerate(responses):
+            for blocks in (self.memory, self.left):
+                for address, data in blocks[place] if blocks else ():
+                    contents = bytes.fromhex(data)
+                    memory[address : address + len(contents)] = contents
+            found = memory_of(response)
+            if found is not None and not wrong and found != memory:
+                wrong = difference(found, bytes(memory))
+        return wrong
+
+
+class MemoryText(msgspec.Struct):
+    """A memory port in the form of the file."""
+
+    name: str
+    nbits: int
+    opaque: int = OPAQUE_NBITS
+    address: int = ADDRESS_NBITS
+    writes: bool = True
+
+    @property
+    def port(self) -> MemoryPort:
+        return MemoryPort(self.name, self.nbits, self.writes)
 
 
 class PortsText(msgspec.Struct):
@@ -149,6 +210,7 @@ class PortsText(msgspec.Struct):
     request: Message
     response: Message
     statics: tuple[tuple[str, int], ...] = ()
+    memory: tuple[MemoryText, ...] = ()
 
     def ports(self) -> Ports:
         """The ports; ValueError for impossible widths."""
@@ -162,7 +224,15 @@ class PortsText(msgspec.Struct):
             total = sum(nbits for _, nbits in kind.fields)
             if total not in (0, kind.nbits):
                 raise ValueError(f"{port}: its fields have {total} bits, and nbits is {kind.nbits}")
-        return Ports(self.request, self.response, tuple((name, Message(n)) for name, n in self.statics))
+        for memory in self.memory:
+            if wrong := memory.port.wrong():
+                raise ValueError(wrong)
+        return Ports(
+            self.request,
+            self.response,
+            tuple((name, Message(nbits)) for name, nbits in self.statics),
+            tuple(MemoryMessages(port.name, port.opaque, port.address, port.nbits) for port in self.memory),
+        )
 
 
 @dataclass(frozen=True)
@@ -176,6 +246,14 @@ class Workload:
     rows: tuple[Row, ...] = ()
     energy: dict[str, Row] = field(default_factory=dict)
     drawn: dict[str, tuple[Row, ...]] = field(default_factory=dict)  # by the same names
+    memory: tuple[MemoryPort, ...] = ()  # of `ports`
+    memory_nbytes: int = MEMORY_NBYTES
+    memory_settled: bool = True
+
+    def memory_of(self, rows: Sequence[Row]) -> MemorySettings:
+        """The memory in a run of these rows."""
+        delays = [row.memory_delay for row in rows for _ in row.requests]
+        return MemorySettings(self.memory, self.memory_nbytes, delays, self.memory_settled)
 
     @property
     def programs(self) -> list[tuple[str, Row]]:
@@ -198,7 +276,9 @@ def load(path: Path) -> Workload:
     try:
         data = json.loads(content)
         given = msgspec.convert(data, _File).ports
-        work = msgspec.convert({**data, "ports": None}, Workload, dec_hook=_number)
+        memory = tuple(port.port for port in given.memory) if given else ()
+        work = msgspec.convert({**data, "ports": None, "memory": ()}, Workload, dec_hook=_number)
+        work = replace(work, memory=memory)
         if work.protocol == STREAM and given is None:
             raise ValueError("it has no ports")
         return _checked(work, given.ports() if given and work.protocol == STREAM else None)
@@ -238,6 +318,7 @@ def _checked(work: Workload, ports: Ports | None) -> Workload:
                         raise ValueError(
                             f"{name}: {value:#x} does not fit into the {kind.nbits} bits of the {port}"
                         )
+        _check_blocks(row, name, work)
         return msgspec.structs.replace(row, name=name, warm_up=warm_up)
 
     def warming(row: Row, name: str, operation: Row) -> Row:
@@ -262,11 +343,28 @@ def _checked(work: Workload, ports: Ports | None) -> Workload:
     )
 
 
+def _check_blocks(row: Row, name: str, work: Workload) -> None:
+    """ValueError for contents of a memory that is not there, or that do not fit."""
+    for kind, blocks in {"memory": row.memory, "left": row.left}.items():
+        if not blocks:
+            continue
+        if not work.memory:
+            raise ValueError(f'{name} has "{kind}", but there is no memory port; add "memory" to ports')
+        if len(blocks) != len(row.requests):
+            raise ValueError(
+                f'{name}: {len(row.requests)} requests, but {len(blocks)} lists in "{kind}"; give one each'
+            )
+        for contents in blocks:
+            if wrong := wrong_image({at: bytes.fromhex(data) for at, data in contents}, work.memory_nbytes):
+                raise ValueError(f"{name}, {kind}: {wrong}")
+
+
 def check_names(work: Workload, top: str, verilog: str) -> None:
     """BadInput for a port of the vectors whose name does not occur in the Verilog."""
     if work.ports is None:
         return
     usual = [*STREAM_PORTS, *(name for name, _ in work.ports.statics)]
+    usual += [f"{port.name}__{signal}" for port in work.ports.memory for signal in MEMORY_SIGNALS]
     for name in work.names:
         if name not in usual:
             raise BadInput(f"names of the vectors: there is no {name}; the names are of {', '.join(usual)}")
@@ -279,12 +377,18 @@ def check_names(work: Workload, top: str, verilog: str) -> None:
             )
 
 
-def ports_json(ports: Ports) -> dict[str, Any]:
+def ports_json(ports: Ports, memory: Sequence[MemoryPort] = ()) -> dict[str, Any]:
     """Ports in the form of workload.json."""
+    writes = {port.name: port.writes for port in memory}
+    found = [
+        MemoryText(port.name, port.data, port.opaque, port.address, writes[port.name])
+        for port in ports.memory
+    ]
     return {
         "request": {"nbits": ports.request.nbits, "fields": ports.request.fields},
         "response": {"nbits": ports.response.nbits, "fields": ports.response.fields},
         "statics": [(name, kind.nbits) for name, kind in ports.statics],
+        **({"memory": msgspec.to_builtins(found)} if found else {}),
     }
 
 
@@ -343,9 +447,9 @@ def run_streams(
     cycles = {}
     try:
         if workload.rows:
-            _run_rows(simulation, workload.rows, workload.max_cycles, failures, progress)
+            _run_rows(simulation, workload, workload.rows, failures, progress)
         for name, row in workload.energy.items():
-            run = _run_rows(simulation, [row], workload.max_cycles, failures)
+            run = _run_rows(simulation, workload, [row], failures)
             if row.requests:
                 cycles[name] = run.done[-1] - run.accepted[0]
     except BROKEN as error:
@@ -355,31 +459,36 @@ def run_streams(
 
 def _run_rows(
     simulation: NativeSimulation,
+    workload: Workload,
     rows: Sequence[Row],
-    max_cycles: int,
     failures: list[Failure],
     progress: Progress | None = None,
 ) -> Run:
     """Simulate rows in one run; wrong responses are added to `failures`."""
-    unpack = simulation.ports.request.unpack
     run = simulation.run(
-        [unpack(request) for row in rows for request in row.requests],
+        [request for row in rows for request in row.asked(simulation.ports)],
         statics=[row.statics for row in rows for _ in row.requests],
         source_delays=[
             0 if index else row.source_delay for row in rows for index in range(len(row.requests))
         ],
         sink_delays=[row.sink_delay for row in rows for _ in row.requests],
-        max_cycles=max_cycles,
+        max_cycles=workload.max_cycles,
+        memory=workload.memory_of(rows),
         progress=progress,
     )
     pack = simulation.ports.response.pack
-    answers = [pack(response, "response") for response in run.responses]
+    memory = bytearray(workload.memory_nbytes if workload.memory else 0)
     end = 0
     for row in rows:
         start, end = end, end + len(row.requests)
-        got = answers[start:end]
-        if got != list(row.expected):
-            failures.append(Failure(row.name, list(map(hex, row.expected)), list(map(hex, got))))
+        responses = run.responses[start:end]
+        got = [pack(response, "response") for response in responses]
+        wrong = row.wrong_memory(memory, responses)
+        if got != list(row.expected) or wrong:
+            expected, found = list(map(hex, row.expected)), list(map(hex, got))
+            failures.append(
+                Failure(row.name, expected, found, reason=f"in memory, {wrong}" if wrong else None)
+            )
     return run
 
 

@@ -5,7 +5,7 @@ table, with their delays; energy is measured for its own workloads.
 """
 
 import importlib.metadata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ...fl.accelerator import Message, Row
+from ...fl.memory import WORD_NBYTES, bytes_of, image_of, memory_of
 from ...flow.description import Description, Published
 from ...flow.files import replace_json, replace_text
 from ...flow.source import DESIGN, WORKLOAD, Source
@@ -21,6 +22,7 @@ from ...rtl.sim.ports import Ports
 from ...rtl.sim.translation import translated
 from ...rtl.sim.verilog_digests import Digests
 from .interfaces import DEFAULT, Interface
+from .interfaces import STREAM as STREAM_OF_ITS_OWN
 from .interfaces import find as find_interface
 from .workload_names import own_operation, own_part, seed_of_spread
 
@@ -148,18 +150,35 @@ class AcceleratorChip(Source):
     def _workload(self, component: Any) -> dict[str, Any]:
         ports = Ports.of(component)
         exchange = partial(self._exchange, ports)
+        machine = self.machine
         rows = []
+        memory = bytearray(machine.shape.memory_nbytes if machine.shape.memory else 0)  # from row to row
         for row, answer in self._table():
             delays = {"source_delay": row.source_delay, "sink_delay": row.sink_delay}
-            rows.append({"name": row.name, **exchange([row.request], [answer], row.statics), **delays})
+            if machine.shape.memory:
+                delays["memory_delay"] = row.memory_delay
+            rows.append(
+                {"name": row.name, **exchange([row.request], [answer], row.statics, memory), **delays}
+            )
         count = sum(len(row["requests"]) for row in rows)
+        slowest = max((row.get("memory_delay", 0) for row in rows), default=0)
         return {
             "protocol": STREAM,
-            "ports": ports_json(ports),
-            "max_cycles": 2 * self._most_cycles() + 100 * count + 1000,
+            "ports": ports_json(ports, machine.shape.memory),
+            **self._memory(),
+            "max_cycles": 2 * self._most_cycles() * (1 + slowest) + 100 * count + 1000,
             "rows": rows,
             **self._operations(exchange),
         }
+
+    def _memory(self) -> dict[str, Any]:
+        """The size of the memory, and whether answers mean that it is settled."""
+        shape = self.machine.shape
+        return (
+            {"memory_nbytes": shape.memory_nbytes, "memory_settled": self.carrier == STREAM_OF_ITS_OWN}
+            if shape.memory
+            else {}
+        )
 
     def _table(self) -> list[tuple[Row, Message]]:
         """The rows with complete hardware requests, and the expected responses."""
@@ -167,7 +186,7 @@ class AcceleratorChip(Source):
         rows = machine.rows()
         answers = machine.answers([row.request for row in rows])
         return [
-            (replace(row, request=machine.carried(*row.request)), answer)
+            (replace(row, request=machine.carried_from(row.request)), answer)
             for row, answer in zip(rows, answers, strict=True)
         ]
 
@@ -178,7 +197,9 @@ class AcceleratorChip(Source):
         machine = self.machine
 
         def operation(requests: Sequence[Message]) -> dict[str, Any]:
-            return exchange([machine.carried(*request) for request in requests], machine.answers(requests))
+            return exchange(
+                [machine.carried_from(request) for request in requests], machine.answers(requests)
+            )
 
         energy = {
             own_operation(machine, name): {**operation(requests), "warm_up": operation(machine.warm_up(name))}
@@ -197,6 +218,7 @@ class AcceleratorChip(Source):
         requests: Sequence[Message],
         answers: Sequence[Message],
         statics: Mapping[str, int] = MappingProxyType({}),
+        memory: bytearray | None = None,
     ) -> dict[str, Any]:
         """Requests and expected responses as the interface transfers them, and the values of static ports."""
         shape, interface = self.machine.shape, self.carrier
@@ -209,6 +231,43 @@ class AcceleratorChip(Source):
                 hex(ports.response.pack(tuple(map(int, message)), "answer")) for message in received
             ],
         }
+        if shape.memory:
+            counts = [len(interface.requests(shape, request)) for request in requests]
+            before = bytearray(shape.memory_nbytes) if memory is None else memory
+            exchange |= _memory_json(before, requests, answers, counts)
         if statics:
             exchange["statics"] = {name: hex(value) for name, value in statics.items()}
         return exchange
+
+
+def _memory_json(
+    memory: bytearray, requests: Sequence[Message], answers: Sequence[Message], counts: Sequence[int]
+) -> dict[str, Any]:
+    """The contents to load before each request, and what has changed when the memory is compared; `memory` is
+    that before them, and becomes that after them. counts: in how many requests the interface transfers each.
+    """
+    loaded, left = [], []
+    for request, answer, count in zip(requests, answers, counts, strict=True):
+        blocks = [(address, bytes_of(contents)) for address, contents in image_of(request).items()]
+        for address, contents in blocks:
+            memory[address : address + len(contents)] = contents
+        after = memory_of(answer)
+        changes = [] if after is None else list(_changes(memory, after))
+        for address, contents in changes:
+            memory[address : address + len(contents)] = contents
+        others: list[list[Any]] = [[]] * (count - 1)
+        loaded += [[(address, contents.hex()) for address, contents in blocks], *others]
+        left += [*others, [(address, contents.hex()) for address, contents in changes]]
+    return {"memory": loaded, "left": left}
+
+
+def _changes(before: bytes | bytearray, after: bytes) -> Iterator[tuple[int, bytes]]:
+    """The words of a memory that changed, those in a row together."""
+    start = None
+    for address in range(0, len(after) + WORD_NBYTES, WORD_NBYTES):
+        end = address + WORD_NBYTES
+        if address < len(after) and before[address:end] != after[address:end]:
+            start = address if start is None else start
+        elif start is not None:
+            yield start, after[start:address]
+            start = None

@@ -40,8 +40,11 @@ class Kernel:
         them.
         """
         alone = self._run([row])
-        if checked and self._packed(alone) != list(row.expected):
-            raise BadInput(f"{row.name}: the netlist answers wrongly, so that its energy means nothing")
+        if checked:
+            wrong = row.wrong_memory(bytearray(self._work.memory_nbytes), alone.responses)
+            if wrong or self._packed(alone) != list(row.expected):
+                where = f" (in memory, {wrong})" if wrong else ""
+                raise BadInput(f"{row.name}: the netlist answers wrongly{where}, so its energy means nothing")
         moved = 0
         for warm_up in [row.warm_up] if row.warm_up else random_warm_ups(row, self._simulation.ports):
             warm = self._warmed(warm_up, alone, stated=row.warm_up is not None)
@@ -109,8 +112,7 @@ class Kernel:
 
     def _run(self, rows: Sequence[Row], gap: int = 0, max_cycles: int | None = None) -> Run:
         """Reset, and run rows one after the other; the last one begins `gap` cycles later."""
-        unpack = self._simulation.ports.request.unpack
-        requests = [unpack(request) for row in rows for request in row.requests]
+        requests = [request for row in rows for request in row.asked(self._simulation.ports)]
         delays = [0] * len(requests)
         delays[-len(rows[-1].requests)] = gap
         return self._simulation.run(
@@ -118,6 +120,7 @@ class Kernel:
             statics=[row.statics for row in rows for _ in row.requests],
             source_delays=delays,
             max_cycles=max_cycles,
+            memory=self._work.memory_of(rows),
         )
 
     def _packed(self, run: Run) -> list[int]:
@@ -179,7 +182,8 @@ def _course(run: Run, first: int) -> Course:
     """The responses of a run from a request on, and the cycles of both handshakes after that request."""
     begin = run.accepted[first]
     accepted, done = ([cycle - begin for cycle in cycles[first:]] for cycles in (run.accepted, run.done))
-    return run.responses[first:], accepted, done
+    responses = run.responses[first:]  # without their memory, on which a warm-up may have left its own
+    return [tuple(one) if isinstance(one, tuple) else one for one in responses], accepted, done
 
 
 def _hex(values: Sequence[int]) -> str:
