@@ -16,7 +16,8 @@ from pymtl3 import Component
 from ...fl.axi4lite import Axi4LiteFL
 from ...fl.closing import Closing
 from ...fl.errors import BadInput
-from ...fl.xcel import XcelFL
+from ...fl.memory import WORD_NBYTES, Memory, MemoryPort
+from ...fl.xcel import WORD_NBITS, XcelFL
 from ...proc.core.axi4lite_slave import Axi4LiteSlave
 from ...proc.core.null_xcel import NullXcel, NullXcelFL
 from ...proc.core.parameters import check_units
@@ -27,6 +28,7 @@ from ...proc.iss.outcome import Execution
 from ...proc.sim import MemoryTiming, simulate_proc
 from ...proc.software.call_header import call_header, identifier
 from ...proc.software.elf import Program
+from ...proc.software.memory import AccessFault
 from .interfaces import AXI4LITE, COUPLINGS, PROCESSOR_PORT
 from .session import Progress, backend_at
 
@@ -43,6 +45,31 @@ SOFTWARE_FAMILY = "software"  # of a system without a design
 def accelerator_in(name: str) -> str:
     """The accelerator of a system at the port of the processor; any other name is returned as it is."""
     return name.removeprefix(HARDWARE)
+
+
+class ProgramMemory(Memory):
+    """The memory of a program in the instruction-set simulator, as the function of an accelerator uses it."""
+
+    iss: ISS
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def read(self, address: int, nbytes: int = WORD_NBYTES) -> int:
+        """The number of so many bytes at an address; BadInput if there is no memory."""
+        return sum(self._byte(address + place) << 8 * place for place in range(nbytes))
+
+    def write(self, address: int, value: int, nbytes: int = WORD_NBYTES) -> None:
+        """Write the lowest bytes of a number to an address; BadInput if there is no memory."""
+        for place in range(nbytes):
+            self._byte(address + place)
+            self.iss.memory.write(address + place, 1, value >> 8 * place & 0xFF)
+
+    def _byte(self, address: int) -> int:
+        try:
+            return self.iss.memory.read(address, 1)
+        except AccessFault as fault:
+            raise BadInput(f"the accelerator: {fault}; correct the pointer in the program") from None
 
 
 @dataclass(frozen=True)
@@ -89,12 +116,14 @@ class Xcel:
         text = call_header(machine.name, machine.nbits, machine.shape, on_bus=self.on_bus)
         return {f"{identifier(machine.name)}.h": text}
 
-    def fl(self) -> Accelerator:
-        """A new functional model of the accelerator port for the instruction-set simulator."""
+    def fl(self, memory: ProgramMemory | None = None) -> Accelerator:
+        """A new functional model of the accelerator port for the instruction-set simulator, whose memory an
+        accelerator with memory ports uses.
+        """
         machine = self.machine
         if machine is None or self.on_bus:
             return NullXcelFL()
-        return XcelFL(machine.shape, machine.computing())
+        return XcelFL(machine.shape, machine.computing(memory))
 
     def bus(self) -> Axi4LiteFL | None:
         """A new functional model of the bus slave for the instruction-set simulator; None without one."""
@@ -113,10 +142,23 @@ class Xcel:
         if machine is not None:
             machine.require_ports()
         if machine is None or not self.on_bus:
-            return ProcXcel(partial(Proc, mul_latency, div_bits), self.rtl, observed=observed)
+            memory = () if machine is None else _on_data_memory(machine)
+            proc = partial(Proc, mul_latency, div_bits)
+            return ProcXcel(proc, self.rtl, observed=observed, memory=memory)
 
         slave = partial(Axi4LiteSlave, partial(machine.exported, AXI4LITE))
         return ProcXcel(partial(Proc, mul_latency, div_bits, bus=True), self.rtl, slave, observed=observed)
+
+
+def _on_data_memory(machine: "Runnable") -> tuple[MemoryPort, ...]:
+    """The memory ports of an accelerator; BadInput if one does not fit the data memory of the processor."""
+    for port in machine.shape.memory:
+        if port.nbits != WORD_NBITS:
+            raise BadInput(
+                f"{machine.name}: memory port {port.name} has {port.nbits} bits, and the data memory of the "
+                f"processor has {WORD_NBITS}; run it by its own streams, or give it a port of {WORD_NBITS}"
+            )
+    return machine.shape.memory
 
 
 class System(Closing):
@@ -167,4 +209,6 @@ class System(Closing):
         if timing is not None:
             raise BadInput("the functional level has no memory to wait for; use --level rtl")
 
-        return ISS(program, self.xcel.fl(), manager, bus=self.xcel.bus()).run(limit, record, progress)
+        memory = ProgramMemory()
+        memory.iss = ISS(program, self.xcel.fl(memory), manager, bus=self.xcel.bus())
+        return memory.iss.run(limit, record, progress)

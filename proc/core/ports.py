@@ -23,7 +23,9 @@ def processor_ports(s: Component, observed: bool = True) -> None:
         s.commit = OutPort(Commit)
 
 
-def join_processor(s: Component, inner: Component) -> None:
-    """Connect the ports of `inner` to those of a system `s`, except commit."""
-    connect_fields(inner, s, "imem_req", "imem_resp", "dmem_req", "dmem_resp", "mngr2proc", "proc2mngr")
+def join_processor(s: Component, inner: Component, *, shares_memory: bool = False) -> None:
+    """Connect the ports of `inner` to those of a system `s`, except commit, and dmem if it is shared."""
+    connect_fields(inner, s, "imem_req", "imem_resp", "mngr2proc", "proc2mngr")
+    if not shares_memory:
+        connect_fields(inner, s, "dmem_req", "dmem_resp")
     connect_fields(inner, s, "entry", "core_id", "halted", "stats_en")

@@ -1,8 +1,8 @@
 """C header of an accelerator, with NAME_call(...) for programs on the processor.
 
-Fields of up to 32 bits are numbers, longer ones arrays of words, least significant first. A call returns the
-status (0: done) and writes the results through pointers. If the accelerator refuses nothing and has one
-result of up to 32 bits, the call returns the result.
+Fields of up to 32 bits are numbers, longer ones arrays of words, least significant first, and those that are
+addresses are pointers. A call returns the status (0: done) and writes the results through pointers. If the
+accelerator refuses nothing and has one result of up to 32 bits, the call returns the result.
 """
 
 import re
@@ -37,7 +37,10 @@ def call_header(name: str, nbits: int, shape: Shape, *, on_bus: bool = False) ->
     body = _bus(in_c(shape), register_map(shape), operand_names(shape)) if on_bus else _port(in_c(shape))
     place = "on the bus" if on_bus else "at the accelerator port"
     shape = in_c(shape)
-    arguments = [_argument(field, wide, "const ") for field, wide in shape.request]
+    arguments = [
+        f"const volatile void *{field}" if field in shape.pointers else _argument(field, wide, "const ")
+        for field, wide in shape.request
+    ]
     if not returns_result(shape):
         arguments += [_argument(field, wide, "", "*") for field, wide in shape.results]
     lines = [
@@ -71,7 +74,8 @@ def in_c(shape: Shape) -> Shape:
     taken = {*dict(request), *WORDS_OF_C}
     status = shape.response[:1] if shape.has_status else ()
     results = tuple((f"{field}_out" if field in taken else field, nbits) for field, nbits in shape.results)
-    return Shape(request, (*status, *results), shape.statics)
+    pointers = tuple(f"{field}_" if field in WORDS_OF_C else field for field in shape.pointers)
+    return Shape(request, (*status, *results), shape.statics, shape.memory, pointers)
 
 
 def _argument(field: str, nbits: int, constant: str, pointer: str = "") -> str:
@@ -83,10 +87,13 @@ def _argument(field: str, nbits: int, constant: str, pointer: str = "") -> str:
 def _sent(shape: Shape) -> list[list[str]]:
     """The words of each field of a request, padded with zeros to those of the widest field."""
     count = words_of(shape.widest)
+    request = [
+        (f"(uint32_t){field}" if field in shape.pointers else field, nbits) for field, nbits in shape.request
+    ]
     return [
         [field if nbits <= WORD_NBITS else f"{field}[{place}]" for place in range(words_of(nbits))]
         + ["0"] * (count - words_of(nbits))
-        for field, nbits in shape.request
+        for field, nbits in request
     ]
 
 
@@ -106,10 +113,13 @@ def _port(shape: Shape) -> list[str]:
         for register, words in zip(operand_registers(shape), _sent(shape), strict=True)
         for word in words
     ]
-    lines.append(f"XCEL_WRITE({GO}, 0);")
+    barrier = ['__asm__ volatile("" ::: "memory"); // the accelerator reads and writes memory'] * bool(
+        shape.memory
+    )
+    lines += [*barrier, f"XCEL_WRITE({GO}, 0);"]
     if returns_result(shape):
-        return [*lines, f"(void)XCEL_READ({STATUS}); // waits", f"return XCEL_READ({GO});"]
-    lines.append(f"uint32_t status = XCEL_READ({STATUS}); // waits")
+        return [*lines, f"(void)XCEL_READ({STATUS}); // waits", *barrier[:1], f"return XCEL_READ({GO});"]
+    lines += [f"uint32_t status = XCEL_READ({STATUS}); // waits", *barrier]
     for target in _received(shape):
         lines.append(f"{target} = XCEL_READ({GO});" if target else f"(void)XCEL_READ({GO});")
     return [*lines, "return status;"]
