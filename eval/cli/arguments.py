@@ -27,7 +27,14 @@ from .options import PRIVATE, number, shared, short
 from .render import Json, warn
 
 Settings = dict[str, Any]  # of a design, by name
-SPELLED = {"manifests": "--accelerator", "settings": "--set", "other": "--flow", "fields": "--field"}
+SPELLED = {  # destinations that are not the names of their options
+    "fields": "--field",
+    "manifests": "--accelerator",
+    "operands": "--operand",
+    "other": "--flow",
+    "results": "--result",
+    "settings": "--set",
+}
 UNSAID = (("blind", "no"), ("interface", DEFAULT.name))  # defaults that are values
 
 

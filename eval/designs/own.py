@@ -23,6 +23,7 @@ from ..author_check import check_class
 from ..mistakes import mistake
 from ..own_code import Memory, Trace
 from .runnable import Runnable
+from .workload_names import compared_as
 
 FILE = "accelerator.py"
 GROUP = "modexlab.accelerators"
@@ -165,6 +166,20 @@ def by_reference(origin: str, anew: bool = False) -> OwnDesign:
             f"{file} defines {len(kinds)} subclasses of modexlab.Accelerator ({names}); define one"
         )
     return _entry(kinds[0], str(folder), trace)
+
+
+def require_comparable(one: Runnable, other: Runnable) -> None:
+    """BadInput if two accelerators of one function have different fields or workloads."""
+    if one is other:
+        return
+    fields = [(machine.shape.request, machine.shape.results) for machine in (one, other)]
+    what = "fields" if fields[0] != fields[1] else "workloads"
+    if fields[0] != fields[1] or dict(one.workloads()) != dict(other.workloads()):
+        raise BadInput(
+            f"{one.name} and {other.name} have the same function {compared_as(one)!r}, but different {what} "
+            f"at {one.nbits} bits, so their results cannot be compared; make the {what} equal, or rename one "
+            "function"
+        )
 
 
 def is_folder(path: Path) -> bool:

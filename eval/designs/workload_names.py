@@ -113,9 +113,14 @@ class Part(NamedTuple):
     times: int = 1
 
 
+def compared_as(accelerator: Accelerator) -> str:
+    """The function by which accelerators are compared: by default a name is one."""
+    return accelerator.function or accelerator.name
+
+
 def own_operation(accelerator: Accelerator, workload: str) -> str:
     """The name of an operation; only figures of the same name are compared."""
-    return f"{accelerator.name} {workload}"
+    return f"{compared_as(accelerator)} {workload}"
 
 
 def own_part(accelerator: Accelerator, workload: str) -> Part:
@@ -225,7 +230,7 @@ def cycles_of(name: str, machine: Any, work: Any) -> int:
     operands.
     """
     if name != PRODUCT:
-        return sum(machine.counted(*request) for request in work.requests)
+        return machine.total_counted(work.requests)
     if machine.product_cycles is None:
         raise BadInput(
             f"the products of {machine.design.name} take as long as their operands make them: give workload "

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Protocol
 
+from ...fl.accelerator import Accelerator
 from ...fl.errors import BadInput
 from ...flow.files import replacing
 from ...rtl.sim import interrupt, sources
@@ -159,7 +160,8 @@ def _methods(point: Point) -> Recipe:
 @functools.cache
 def _methods_of(*kinds: type[Machine]) -> Recipe:
     names = [*_USED, *cycles_of.__code__.co_names]
-    found = recipe_of(_reached(Machine, names), cycles_of, *(_reached(kind, names) for kind in kinds))
+    series = _reached(Accelerator, ["total_cycles"])
+    found = recipe_of(series, _reached(Machine, names), cycles_of, *(_reached(kind, names) for kind in kinds))
     assert found is not None, "they are code of this package"
     return found
 

@@ -22,7 +22,7 @@ from ..designs.workload_names import CRT, Part, cycles_of
 from ..errors import NoMeasurement
 from ..json_values import Json, attributes
 from .content import verilog_digests
-from .metrics import Measurement, figure
+from .metrics import INTERVAL, LATENCY, Figure, Measurement, figure
 from .point import Point
 from .stages import CL, FORMULA, IMPLEMENTED
 
@@ -48,6 +48,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
     caveats = [chip.note] if point.workload != CRT else []
     failed = []
     more: Json = {}
+    paces: list[Figure] = []
     if point.kind is not None:
         counts, tests, more = _system(point, point.kind)
         caveats.append(point.kind.caveat)
@@ -55,7 +56,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
         for part in parts:
             for request in part.work.requests:
                 point.machine.require(*request)
-        counts, tests = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
+        counts, tests, paces = _formula(point, parts) if point.stage == FORMULA else _simulated(point, parts)
         failed = chip.failed_rows()
     exponentiations = [
         {"name": part.work.name, "times": part.times, "cycles": cycles, **part.work.as_json()}
@@ -71,7 +72,7 @@ def measure(point: Point, progress: Progress | None = None, *, jobs: int = 2) ->
     }
     total = sum(work["times"] * work["cycles"] for work in exponentiations)
     return Measurement(
-        figures=(figure("cycles", total, point.operation),),
+        figures=(figure("cycles", total, point.operation), *paces),
         seconds=time.monotonic() - start,
         tools=point.tools,
         **_digests(point),
@@ -91,30 +92,38 @@ def _digests(point: Point) -> Json:
     return {"verilog_hash": found.text, "content": found.hardware}
 
 
-def _formula(point: Point, parts: Parts) -> tuple[list[int], str]:
+def _formula(point: Point, parts: Parts) -> tuple[list[int], str, list[Figure]]:
     """Cycles of each part, and a description of the check. Only the functional level runs, no hardware."""
     machine = point.machine
     for part in parts:
-        if point.own and None in (machine.cycles(*request) for request in part.work.requests):
-            raise NoMeasurement(f"{point}: {machine.name} has no formula; define cycles()")
+        if point.own and machine.total_cycles(part.work.requests) is None:
+            missing = "cycles()" if machine.in_flight == 1 else "total_cycles()"
+            raise NoMeasurement(f"{point}: {machine.name} has no formula; define {missing}")
         _require_right(
-            point, part, machine.answers([machine.carried(*request) for request in part.work.requests])
+            point, part, machine.answers([machine.carried_from(request) for request in part.work.requests])
         )
     counts = [cycles_of(point.workload, machine, part.work) for part in parts]
-    return counts, f"{_checked(point, parts, 'functional level (FL)')}; no hardware ran"
+    return counts, f"{_checked(point, parts, 'functional level (FL)')}; no hardware ran", []
 
 
-def _simulated(point: Point, parts: Parts) -> tuple[list[int], str]:
-    """Cycles of each part, simulated on one machine, and a description of the check."""
+def _simulated(point: Point, parts: Parts) -> tuple[list[int], str, list[Figure]]:
+    """Cycles of each part, simulated on one machine, a description of the check, and the latency and interval
+    of several requests.
+    """
     level, stage = ("cl", None) if point.stage == CL else ("rtl", point.stage)
-    counts = []
+    counts, paces = [], []
     with point.machine.session(level=level, backend=stage, interface=point.interface) as session:
         for part in parts:
             (operated,) = session.operate([part.work.requests])
             _require_right(point, part, operated.responses)
             counts.append(operated.cycles)
+            if operated.latency is not None and operated.interval is not None:
+                paces += [
+                    figure(LATENCY.name, operated.latency, point.operation),
+                    figure(INTERVAL.name, operated.interval, point.operation),
+                ]
     what = "cycle-level model" if level == "cl" else f"RTL ({point.stage})"
-    return counts, _checked(point, parts, what)
+    return counts, _checked(point, parts, what), paces
 
 
 def _checked(point: Point, parts: Parts, what: str) -> str:

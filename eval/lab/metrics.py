@@ -11,10 +11,16 @@ from typing import Any
 from ...fl.errors import BadInput, unknown
 from ...flow import metric
 from ...flow.graph import graph
-from .stages import CYCLES, FPGA, LAYOUT, NETLIST
+from .stages import CYCLES, FORMULA, FPGA, LAYOUT, NETLIST
 
+# of workloads with several requests
+LATENCY = metric.Metric("latency_cycles", "Latency", "cycles", per_operation=True, axis=True)
+INTERVAL = metric.Metric("interval_cycles", "Interval", "cycles", per_operation=True, axis=True)
 # of operations on random operands
 DRAWN = (metric.ENERGY_DRAWN.name, metric.ENERGY_DRAWN_STD.name)
+
+
+SIMULATED = tuple(stage for stage in CYCLES if stage != FORMULA)
 
 
 @dataclass(frozen=True)
@@ -39,13 +45,19 @@ def _measured() -> Iterator[Metric]:
     for item in graph.metrics().values():
         stages = NETLIST if item.name in before else (LAYOUT,)
         yield _at(item, (*CYCLES, *stages) if item == metric.CYCLES else stages)
+        if item == metric.CYCLES:
+            yield from (_at(pace, SIMULATED) for pace in (LATENCY, INTERVAL))
     for name in ("LUT", "FF", "DSP", "ALM"):
         yield Metric(name.lower(), name, name, counted=True, stages=(FPGA,))
     yield Metric("slice", "Slices", "slices", counted=True, stages=(FPGA,))
 
 
 METRICS: dict[str, Metric] = {item.name: item for item in _measured()}
-OF_OPERATION = tuple(name for name, item in METRICS.items() if item.per_operation and name not in DRAWN)
+OF_OPERATION = tuple(  # of the flow
+    name
+    for name, item in METRICS.items()
+    if item.per_operation and name not in DRAWN and not {*NETLIST}.isdisjoint(item.stages)
+)
 
 
 def at(stage: str) -> tuple[str, ...]:

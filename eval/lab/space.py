@@ -24,6 +24,7 @@ energy_nj.decrypt) judges figures. A constraint does not apply to points that la
 """
 
 import itertools
+import json
 import math
 import random
 from collections import Counter
@@ -38,14 +39,16 @@ import msgspec
 
 from ...fl.errors import BadInput, shown, unknown
 from ...fl.input_file import read_text
+from ...fl.param import Count
 from ...flow import typed_toml
 from ..designs import catalogue
 from ..designs.interfaces import DEFAULT, INTERFACES, SYSTEM, UNIT
 from ..designs.machine import PROGRAMMED, Design
-from ..designs.own import OwnDesign
+from ..designs.own import OwnDesign, require_comparable
 from ..designs.protection import Requested
+from ..designs.runnable import Runnable
 from ..designs.system_catalogue import OPERATIONS, subject_of
-from ..designs.workload_names import DECRYPT, ENCRYPT, check_name
+from ..designs.workload_names import DECRYPT, ENCRYPT, check_name, compared_as
 from ..grouping import grouped
 from ..json_values import Json, spelled
 from ..papers.expression import Expression
@@ -54,7 +57,7 @@ from .flow_settings import FLOW_DEFAULTS, optional_flow
 from .metrics import METRICS, OF_OPERATION, Figure, check_metric
 from .point import Point, Settings
 from .stages import DEFAULT as DEFAULT_STAGE
-from .stages import IMPLEMENTED, NETLIST, STAGES
+from .stages import FLOW, IMPLEMENTED, NATIVE, NETLIST, STAGES
 from .store.reference import Reference
 
 SPACES = Path(__file__).with_name("spaces")
@@ -242,6 +245,37 @@ class Space:
     def parse(cls, text: str, own: Own = MappingProxyType({})) -> "Space":
         """The space described by TOML text."""
         return _read_space(typed_toml.parse(text, SpaceFile), own)
+
+    @classmethod
+    def of(cls, designs: Sequence[OwnDesign]) -> "Space":
+        """All listed values of the parameters of a user's accelerators, at the usual width of the first:
+        simulated natively for cycles, and in the flow for time and area, the objectives.
+        """
+        parts = []
+        for design in designs:
+            axes = [
+                f"{param.name} = {json.dumps(list(param.legal))}"
+                for param in design.params
+                if not isinstance(param.legal, Count)
+            ]
+            parts += [
+                f'[[part]]\ndesigns = ["{design.name}"]\nnbits = [{designs[0].usual_nbits}]\n'
+                f'stages = ["{NATIVE}", "{FLOW}"]\n[part.set]',
+                *axes,
+            ]
+        title = ", ".join(design.name for design in designs)
+        head = [f'title = "{title}"', 'objectives = {time_ns = "min", area_um2 = "min"}']
+        return cls.parse("\n".join([*head, *parts]), {design.name: design.reference for design in designs})
+
+    def require_comparable(self) -> None:
+        """BadInput for accelerators of one function whose fields or workloads differ."""
+        first: dict[tuple[str, int], Runnable] = {}
+        for part in self.parts:
+            for subject, nbits in itertools.product(part.subjects, part.nbits):
+                design = subject_of(subject).design
+                if isinstance(design, OwnDesign):
+                    machine = design.at(nbits)
+                    require_comparable(first.setdefault((compared_as(machine), nbits), machine), machine)
 
     def with_designs(self, references: Sequence[str]) -> "Space":
         """A copy with these designs in every part."""

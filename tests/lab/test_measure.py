@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 
+import modexlab
 import msgspec
 import pytest
 from modexlab.eval.designs import catalogue, machine, system_catalogue
@@ -32,6 +33,7 @@ from tests.harness import (
     regress,
     regress_if,
 )
+from tests.paths import ROOT
 from tests.programs import EVERYTHING
 
 SMALL = Point("mont", 8, stage="layout")  # test_cli_asic.py makes it too
@@ -87,6 +89,17 @@ def test_mix_is_the_sum_of_its_parts():
     assert cycles(mix) == sign + 5 * verify
     assert [detail["times"] for detail in mix.details["exponentiations"]] == [1, 5]
     assert mix.figures[0].operation == "sign+5verify"
+
+
+def test_several_requests_have_a_latency_and_an_interval():
+    """The accelerator crc serves one request at a time: an interval is a latency and a cycle."""
+    crc = modexlab.accelerator(ROOT / "eval" / "examples" / "crc").at(32)
+    requests = crc.workloads()["message"]
+    assert len(requests) > 1
+    found = modexlab.measure(crc, "message")
+    assert found.value("interval_cycles") == found.value("latency_cycles") + 1
+    assert found.value("cycles") == crc.total_cycles(requests)
+    assert modexlab.measure(crc, "message", stage="formula").value("cycles") == found.value("cycles")
 
 
 def test_python_stage_and_registers():

@@ -700,7 +700,7 @@ test_refused = refusals(
         "course --slurm 2 --option queue": "--option queue: write NAME=VALUE, as in --option memory=8GB",
         "course --slurm 2 --option queue=": "--option queue=: write NAME=VALUE",
         "course --option memory=8GB": "--option memory=8GB: it is for jobs of a queue; add --slurm N",
-        "": "no space; give a file (SPACE.toml), or a name of `modexlab show spaces",
+        "": "no space; give a file (SPACE.toml), a name of `modexlab show spaces`, or --accelerator PATH",
         "curse": "unknown space 'curse': did you mean 'course'?",
         "/nowhere/no.toml": "/nowhere/no.toml cannot be read: No such file",
     },
@@ -806,6 +806,10 @@ def test_examples_are_understood(example, tmp_path, monkeypatch):
     """Examples are parsed only: running them takes minutes, or a cluster; similar ones run above."""
     shutil.copytree(ROOT / "tests" / "foreign", tmp_path / "cores")
     (tmp_path / "cores" / "start_done.toml").rename(tmp_path / "cores" / "design.toml")
+    for name in ("one", "two"):
+        shutil.copytree(ROOT / "eval" / "examples" / "gcd", tmp_path / name)
+        file = tmp_path / name / "accelerator.py"
+        file.write_text(file.read_text().replace('name = "gcd"', f'name = "{name}"'))
     monkeypatch.chdir(tmp_path)
     sweep_command.queues_of(cli_module.parsed(shlex.split(example)[1:]))
 

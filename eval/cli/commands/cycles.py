@@ -53,16 +53,17 @@ def _of_own(args: Namespace, design: OwnDesign) -> Counted:
     """The cycles of an accelerator that is not an RSA machine, by its formula."""
     operation = own.operation(args, design)
     accelerator, (requests,) = operation.accelerator, operation.parts
-    counts = [accelerator.cycles(*request) for request in requests]
-    if None in counts:
-        raise BadInput(f"{design.name} has no formula of its cycles; simulate it with `modexlab run`")
+    cycles = accelerator.total_cycles(requests)
+    if cycles is None:
+        what = "its cycles" if len(requests) == 1 else f"the cycles of {len(requests)} requests"
+        raise BadInput(f"{design.name} has no formula of {what}; simulate it with `modexlab run`")
     report = {
         **described(accelerator),
-        "cycles": sum(count or 0 for count in counts),
+        "cycles": cycles,
         "operation": operation.name,
         "requests": [own.named(accelerator.shape.request, request) for request in requests],
     }
-    return report, f"{design.name}, {accelerator.nbits} bits, {operation.name}: {report['cycles']} cycles"
+    return report, f"{design.name}, {accelerator.nbits} bits, {operation.name}: {cycles} cycles"
 
 
 def _of(args: Namespace, design: Design) -> Counted:

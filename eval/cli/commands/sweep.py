@@ -1,11 +1,12 @@
 """Measure a space of designs and print its Pareto fronts.
 
 A space is a TOML file or the name of a ready-made one (`modexlab show spaces` lists them): designs, widths,
-parameters, workloads, stages and settings of the flow, with constraints and objectives. Each figure is
-written to the store when it is measured. An interrupted sweep loses only the points in progress; the same
-command continues and measures nothing twice. Points that the store lacks are taken from the reference
-results of modexlab if these are current; --own measures them here. A point that fails is recorded with its
-message; --retry tries it again.
+parameters, workloads, stages and settings of the flow, with constraints and objectives. Without a space,
+--accelerator sweeps the listed values of all parameters of your own accelerators; accelerators of one
+function share a front. Each figure is written to the store when it is measured. An interrupted sweep loses
+only the points in progress; the same command continues and measures nothing twice. Points that the store
+lacks are taken from the reference results of modexlab if these are current; --own measures them here. A point
+that fails is recorded with its message; --retry tries it again.
 
 The sweep ends with a chart of its fronts. Without the extra [report], it ends with the command that draws it.
 
@@ -18,6 +19,7 @@ examples:
   modexlab sweep space.toml -o fronts.png
   modexlab sweep space.toml --method nsga2 --points 200 --seed 1
   modexlab sweep space.toml --accelerator cores
+  modexlab sweep --accelerator one --accelerator two
   modexlab sweep widths --crt --blind both --dry-run
   modexlab sweep widths --store widths.jsonl --jobs 8 --json
   modexlab sweep space.toml --scheduler tcp://node1:8786
@@ -118,7 +120,7 @@ def execute(args: Namespace) -> int:
     timeout = args.timeout or math.inf
     executor = executor_for(jobs_of(args), args.scheduler, queues, args.option, timeout)
     sweep = Sweep(space, store, search, args.retry)
-    sweep.run(executor, Path(args.space).stem, quiet=args.json)
+    sweep.run(executor, name_of(args), quiet=args.json)
     found = compared(sweep)
     drawable = [] if sweep.interrupted else panels(sweep, found)
     chart = _chart(args, sweep, drawable) if find_spec(RENDERER) else None
@@ -142,14 +144,29 @@ def execute(args: Namespace) -> int:
 
 def space_of(args: Namespace) -> Space:
     """The space with the requested protections; a warning names the designs without a program."""
-    if args.space is None:
-        raise BadInput("no space; give a file (SPACE.toml), or a name of `modexlab show spaces`")
-    space = Space.load(args.space, {design.name: design.reference for design in args.manifests})
+    designs = args.manifests
+    if args.space is not None:
+        space = Space.load(args.space, {design.name: design.reference for design in designs})
+    elif designs:
+        space = Space.of(designs)
+    else:
+        raise BadInput(
+            "no space; give a file (SPACE.toml), a name of `modexlab show spaces`, or --accelerator PATH for "
+            "your own accelerators"
+        )
+    space.require_comparable()
     space = space.protected(Requested(args.crt, args.blind, args.verify))
     if names := space.unprotected:
         listed = textwrap.shorten(", ".join(names), LINE, placeholder=" ...")
         warn(f"{len(names)} designs have no program for --crt, --blind and --verify: {listed}")
     return space
+
+
+def name_of(args: Namespace) -> str:
+    """The name of the space, or those of the accelerators without one."""
+    if args.space is not None:
+        return Path(args.space).stem
+    return "-".join(design.name for design in args.manifests)
 
 
 def queues_of(args: Namespace) -> dict[str, int]:
@@ -172,7 +189,7 @@ def _chart(args: Namespace, sweep: Sweep, drawable: Sequence[Panel]) -> Path | N
     """The chart of the fronts, written; None if there is nothing to draw."""
     if not drawable:
         return None
-    name = f"{Path(args.space).stem}-sweep.{FORMATS[0]}"
+    name = f"{name_of(args)}-sweep.{FORMATS[0]}"
     path = sweep.store.path.with_name(name) if args.output is None else Path(args.output)
     with replacing(path.resolve()) as part:
         part.write_bytes(drawn(sweep.space.title, drawable, path.suffix.lstrip(".")))
