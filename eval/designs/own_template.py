@@ -4,6 +4,7 @@ test.
 
 import keyword
 import re
+from pathlib import Path
 
 from pymtl3.passes.backends.verilog.util.utility import verilog_reserved
 
@@ -13,6 +14,7 @@ from ...fl.xcel import words_of
 from ...proc.software.call_header import identifier, in_c, returns_result
 from .own import FILE, NAME
 
+MEMORY_EXAMPLE = Path(__file__).parents[1] / "examples" / "vvadd"
 ENTRY = '''\
 """{label}: replace this line with a description."""
 
@@ -137,10 +139,7 @@ int main(void) {{
 
 def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
     """File contents by name; BadInput for names that are invalid in Python or Verilog."""
-    if not NAME.fullmatch(name):
-        raise BadInput(f"name {name!r}: give lower-case letters, digits and dashes, such as gcd")
-    if keyword.iskeyword(name) or keyword.iskeyword(name.capitalize()):
-        raise BadInput(f"name {name!r}: this word is reserved in Python; take another, such as gcd")
+    _check_name(name)
     _check_fields(request, response)
     if response[0][0] == STATUS:
         raise BadInput(f"result {STATUS!r}: add it to the shape by hand, with the codes in `statuses`")
@@ -163,7 +162,7 @@ def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
     values = {
         "name": name,
         "label": name.upper(),
-        "kind": re.sub("(?:^|[-_]+)(.?)", lambda first: first[1].upper(), name),
+        "kind": _kind(name),
         "nbits": nbits,
         "total": " + ".join(names),
         "results": ", ".join(results),
@@ -188,6 +187,32 @@ def files(name: str, request: Fields, response: Fields) -> dict[str, str]:
     body = _call(own, in_c(Shape(request, response)))
     program = PROGRAM.format(label=values["label"], identifier=own, body=body)
     return {FILE: entry, "rtl.py": rtl, f"test_{own}.py": TEST.format(**values), f"{own}.c": program}
+
+
+def memory_files(name: str) -> dict[str, str]:
+    """File contents by name of an accelerator with a memory port: the example vvadd under another name."""
+    _check_name(name)
+    own = identifier(name)
+    named = {"VVAdd": _kind(name), "VVADD": own.upper(), '"vvadd"': f'"{name}"', "vvadd": own}
+    texts = {}
+    for file in (FILE, "rtl.py", "test_vvadd.py", "vvadd.c"):
+        text = (MEMORY_EXAMPLE / file).read_text(encoding="utf-8")
+        for old, new in named.items():
+            text = text.replace(old, new)
+        texts[file.replace("vvadd", own)] = text
+    return texts
+
+
+def _kind(name: str) -> str:
+    """The name of the class."""
+    return re.sub("(?:^|[-_]+)(.?)", lambda first: first[1].upper(), name)
+
+
+def _check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise BadInput(f"name {name!r}: give lower-case letters, digits and dashes, such as gcd")
+    if keyword.iskeyword(name) or keyword.iskeyword(name.capitalize()):
+        raise BadInput(f"name {name!r}: this word is reserved in Python; take another, such as gcd")
 
 
 def _call(own: str, shape: Shape) -> str:

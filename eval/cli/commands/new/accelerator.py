@@ -5,6 +5,7 @@ step. The cycle-level model comes from the function and the formula of the cycle
 
 examples:
   modexlab new accelerator gcd --operand a:16 --operand b:16 --result g:16
+  modexlab new accelerator vvadd --memory
   modexlab run --accelerator gcd --field a=12 --field b=18
   modexlab check --accelerator gcd
 """
@@ -15,9 +16,10 @@ from pathlib import Path
 
 from .....fl.errors import BadInput
 from ....designs import catalogue
-from ....designs.own_template import files
+from ....designs.own_template import files, memory_files
 from ....folders import write_folder
-from ...options import option, repeated
+from ...arguments import refuse
+from ...options import flag, option, repeated
 from ...render import answer
 
 
@@ -35,6 +37,7 @@ OPTIONS = (
         "--operand", "NAME:BITS", "a field of the request; may be repeated", type=field, dest="operands"
     ),
     repeated("--result", "NAME:BITS", "a field of the response; may be repeated", type=field, dest="results"),
+    flag("--memory", "with a memory port: a vector add, whose request has addresses"),
     "--output (a folder; default: NAME)",
     "--json",
 )
@@ -43,7 +46,13 @@ OPTIONS = (
 def execute(args: Namespace) -> int:
     if args.name in [design.name for design in catalogue.DESIGNS]:
         raise BadInput(catalogue.taken(args.name))
-    texts = files(args.name, tuple(args.operands), tuple(args.results))
+    if args.memory:
+        refuse(
+            args, ["operands", "results"], " with --memory, whose fields are those of a vector add; drop it"
+        )
+        texts = memory_files(args.name)
+    else:
+        texts = files(args.name, tuple(args.operands or ()), tuple(args.results or ()))
     folder = Path(args.output or args.name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{folder} exists and is not empty; give another folder with --output")
