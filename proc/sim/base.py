@@ -11,12 +11,13 @@ memory.py; it is empty before each run.
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...fl.errors import BadInput
 from ...rtl.sim.base import Model
 from ...rtl.sim.protocol import Progress, Stall
 from ..core.messages import INTERRUPT_CODE
-from ..isa.causes import ECALL, EXTERNAL_INTERRUPT, FETCH_FAULT
+from ..isa.causes import ALWAYS_HALT, ECALL, EXTERNAL_INTERRUPT, FETCH_FAULT
 from ..iss.outcome import (
     ACCELERATOR_WAIT,
     BUBBLES,
@@ -32,6 +33,7 @@ from ..iss.outcome import (
     out_of_words,
 )
 from ..software.elf import Program
+from ..software.memory import map_text
 from .harness import check
 
 # A run times out after this many cycles without a retired instruction, whatever max_cycles is. Cycles spent
@@ -126,6 +128,27 @@ class Job:
         return HANG_CYCLES + MOST_WAITS * (self.timing.latency + self.timing.extra)
 
 
+class Refused(NamedTuple):
+    """A data access outside of the memory."""
+
+    cycle: int
+    addr: int
+    writes: bool
+
+
+class AcceleratorFault(RuntimeError):
+    """Error: the accelerator made an access outside of the memory. One of the processor stops it."""
+
+    @classmethod
+    def at(cls, access: Refused, backend: str) -> "AcceleratorFault":
+        """The error for its first one."""
+        return cls(
+            f"the accelerator {'writes' if access.writes else 'reads'} at 0x{access.addr:x} in cycle "
+            f"{access.cycle} with backend {backend}, where there is no memory; memory is {map_text()}; "
+            "correct the pointer in the program, or the accelerator"
+        )
+
+
 @dataclass
 class Tally:
     """Counts of a run, and how it ended."""
@@ -145,6 +168,13 @@ class Tally:
     last_pcs: Sequence[int] = ()
     output: list[int] = field(default_factory=list)
     commits: list[Commit] | None = None
+    refused: Refused | None = None  # the first data access outside of the memory
+
+    @property
+    def is_accelerator_refused(self) -> bool:
+        """Whether the program ended although the memory refused an access; one of the processor halts it."""
+        halted = self.end == "halt" and self.trap is not None and self.trap.cause in ALWAYS_HALT
+        return self.refused is not None and self.end in ("halt", "tohost") and not halted
 
     def outcome(self, backend: str) -> Execution:
         """The run as an `Execution`, the type that all levels return."""
@@ -220,12 +250,14 @@ class ProcSimulation(Model):
         default, a memory that answers in the next cycle. `progress(cycles, max_cycles or 0)` is called
         occasionally in long runs. The reason of the outcome is "limit" if `max_cycles` is too small, or if
         nothing retires any more; its field `stuck` distinguishes the two. Raises BadInput if the program
-        reads more words than there are; BrokenPromise, MisalignedRequest and UnknownBubble report violations
-        of the protocol of the ports.
+        reads more words than there are; AcceleratorFault if the accelerator leaves the memory; BrokenPromise,
+        MisalignedRequest and UnknownBubble report violations of the protocol of the ports.
         """
         job = Job(program, tuple(manager), timing or MemoryTiming(), max_cycles, record, core_id)
         tally = self._drive(job, progress)
         self._check_waves()
+        if tally.refused is not None and tally.is_accelerator_refused:
+            raise AcceleratorFault.at(tally.refused, self.backend)
         if tally.end == "starved":
             raise out_of_words(len(job.manager))
         return tally.outcome(self.backend)

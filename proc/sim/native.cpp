@@ -60,6 +60,10 @@ struct Tally {
     uint64_t since;  // cycles since an instruction retired
     uint64_t waiting;  // for the accelerator or an interrupt, of these
     uint32_t last_pcs[LAST_PCS];
+    uint64_t refused;  // data accesses outside of the memory
+    uint64_t refused_cycle;  // of the first
+    uint32_t refused_addr;
+    uint32_t refused_write;
     uint32_t broken_port;
     uint32_t broken_addr;
     uint64_t broken_index;
@@ -163,7 +167,7 @@ class MemoryPort {
         delays = {{job.random[port]}, job.threshold, job.extra};
         promise.forget();
         answers.clear();
-        fired = 0;
+        fired = refused = 0;
     }
 
     bool ready() { return !delays.stall(); }
@@ -180,8 +184,10 @@ class MemoryPort {
         fired++;
         if (req.addr & 3) return MISALIGNED;
         Answer answer{0, 0, 0};
-        if (!memory->mapped(req.addr)) answer.error = 1;
-        else if (req.control >> 4) memory->write(req.addr, req.control & 15, req.data);
+        if (!memory->mapped(req.addr)) {
+            answer.error = 1;
+            if (!refused++) first_refused = {cycle, req.addr, req.control >> 4};
+        } else if (req.control >> 4) memory->write(req.addr, req.control & 15, req.data);
         else answer.data = memory->read(req.addr);
         answer.from = cycle + latency + delays.extra();
         answers.push_back(answer);
@@ -189,6 +195,11 @@ class MemoryPort {
     }
 
     uint64_t fired = 0;
+    uint64_t refused = 0;  // accesses outside of the memory
+    struct {
+        uint64_t cycle;
+        uint32_t addr, write;
+    } first_refused{};
 
   private:
     Memory* memory;
@@ -250,6 +261,10 @@ class Driver : public Model {
         to = tally;
         to.since = quiet + waiting;
         to.waiting = waiting;
+        to.refused = dmem.refused;
+        to.refused_cycle = dmem.first_refused.cycle;
+        to.refused_addr = dmem.first_refused.addr;
+        to.refused_write = dmem.first_refused.write;
         to.output = output.data();
         to.output_count = output.size();
         to.commits = commits.data();

@@ -28,6 +28,7 @@ from .base import (
     Job,
     MisalignedRequest,
     ProcSimulation,
+    Refused,
     Tally,
 )
 from .harness import harness
@@ -94,6 +95,8 @@ class _Tally(ctypes.Structure):
         *fields(ctypes.c_uint32 * 4, "trap", "last_trap"),
         *fields(ctypes.c_uint64, "traps", "since", "waiting"),
         ("last_pcs", ctypes.c_uint32 * LAST_PCS),
+        *fields(ctypes.c_uint64, "refused", "refused_cycle"),
+        *fields(ctypes.c_uint32, "refused_addr", "refused_write"),
         *fields(ctypes.c_uint32, "broken_port", "broken_addr"),
         ("broken_index", ctypes.c_uint64),
         ("output", ctypes.c_void_p),
@@ -152,6 +155,9 @@ class NativeProcSimulation(NativeStage, ProcSimulation):
         return Tally(
             **counts,
             end=reason,
+            refused=Refused(tally.refused_cycle, tally.refused_addr, bool(tally.refused_write))
+            if tally.refused
+            else None,
             trap=Trap(*tally.trap),
             last_trap=Trap(*tally.last_trap) if tally.traps else None,
             last_pcs=ring[first:] + ring[:first] if tally.instructions >= LAST_PCS else ring[:first],

@@ -33,6 +33,7 @@ from .base import (
     MemoryTiming,
     MisalignedRequest,
     ProcSimulation,
+    Refused,
     Tally,
 )
 
@@ -73,6 +74,7 @@ class _MemoryPort:
         self._delays = _Delays(start, timing)
         # first cycle in which it may be given, and the answer
         self._answers: deque[tuple[int, int]] = deque()
+        self.refused: Refused | None = None  # the first access outside of the memory
 
     def drive(self, cycle: int) -> None:
         """Drive the inputs of this cycle."""
@@ -88,6 +90,8 @@ class _MemoryPort:
             if addr & 3:
                 raise MisalignedRequest.at(self._name, addr, cycle, self._backend)
             answer = self._access(addr, int(msg.strobe) if msg.write else None, int(msg.data))
+            if answer == ERROR and self.refused is None:
+                self.refused = Refused(cycle, addr, bool(msg.write))
             self._answers.append((cycle + self._latency + self._delays.extra(), answer))
         if self._responses.fires:
             self._answers.popleft()
@@ -249,6 +253,7 @@ class PythonBench(InPython, ProcSimulation):
         top.core_id @= job.core_id
         self._reset()
         self._cycles(drive, sample, progress and (lambda: progress(tally.cycles, job.max_cycles or 0)))
+        tally.refused = dmem.refused
         return tally
 
     def _events(self) -> str:
