@@ -37,18 +37,23 @@ def mk_memory_response(nbits):
 
 def declare_memory(s, memory):
     """The memory ports (fl/memory.py) of a component, by their names; returns them."""
-    for port in memory:
-        setattr(s, port.name, MasterIfcRTL(mk_memory_request(port.nbits), mk_memory_response(port.nbits)))
-    return [getattr(s, port.name) for port in memory]
+    messages = [(mk_memory_request(port.nbits), mk_memory_response(port.nbits)) for port in memory]
+    return declare(s, {port.name: MasterIfcRTL(*pair) for port, pair in zip(memory, messages, strict=True)})
+
+
+def memory_ports(s, memory):
+    """The memory ports (fl/memory.py) of a component that has them."""
+    return [*fields_of(s, [(port.name, port.nbits) for port in memory]).values()]
 
 
 def pass_memory(s, inner, memory):
     """Memory ports of a wrapper, connected to those of the accelerator in it."""
-    for port in memory:
-        within = getattr(inner, port.name)
-        outer = MasterIfcRTL(within.ReqType, within.RespType)
-        setattr(s, port.name, outer)
-        connect(outer, within)
+    within = memory_ports(inner, memory)
+    outer = {
+        port.name: MasterIfcRTL(own.ReqType, own.RespType) for port, own in zip(memory, within, strict=True)
+    }
+    for one, other in zip(declare(s, outer), within, strict=True):
+        connect(one, other)
 
 
 def answer_stays(s, modulus=""):
@@ -89,6 +94,13 @@ def connect_handshake(one, other):
 def fields_of(bundle, fields):
     """The fields ((name, nbits), ...) of a message or an interface, by name, where a design chooses them."""
     return {name: getattr(bundle, name) for name, _ in fields}
+
+
+def declare(s, ports):
+    """Ports by names that a design chooses; returns them."""
+    for name, port in ports.items():
+        setattr(s, name, port)
+    return [*ports.values()]
 
 
 def connect_fields(one, other, *names):

@@ -81,13 +81,8 @@ class Interface(ABC):
         """Text for users: the registers that receive the number with this index."""
         return f"behind registers: xr{GIVEN + number}"
 
-    def require(self, shape: Shape, traits: Traits) -> None:
+    def require(self, shape: Shape, traits: Traits) -> None:  # noqa: B027
         """BadInput if the interface cannot carry this shape with these traits."""
-        if shape.memory:
-            raise BadInput(
-                f"interface {self.name}: it has no master by which an accelerator reaches memory; give "
-                "--interface stream or xcel"
-            )
 
     def more_statuses(self, shape: Shape) -> Mapping[int, str]:
         """The statuses that the interface adds to those of the machine, in words."""
@@ -122,9 +117,6 @@ class Stream(Interface):
     """The accelerator's own streams, without a wrapper."""
 
     suffix = behind = ""
-
-    def require(self, shape, traits):
-        """All shapes are its own."""
 
     def wrap(self, shape, make, traits=NO_TRAITS):
         return make()
@@ -230,7 +222,6 @@ class _Bus(_Accessed):
         return f"in GIVEN_{number}"
 
     def require(self, shape, traits):
-        Interface.require(self, shape, traits)
         super().require(shape, traits)
         axi4lite.check_registers(shape)
 

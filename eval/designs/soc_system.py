@@ -109,12 +109,18 @@ class Xcel:
         return self.machine.parameters if self.machine is not None else {}
 
     def header(self) -> dict[str, str]:
-        """The C header for programs that call the accelerator, by file name; empty without a design."""
+        """The C header for programs that call the accelerator, by file name, and one with the name of its
+        function; empty without a design.
+        """
         machine = self.machine
         if machine is None:
             return {}
         text = call_header(machine.name, machine.nbits, machine.shape, on_bus=self.on_bus)
-        return {f"{identifier(machine.name)}.h": text}
+        own, function = identifier(machine.name), identifier(machine.function or machine.name)
+        found = {f"{own}.h": text}
+        if function != own:  # so that one program runs on all accelerators of a function
+            found[f"{function}.h"] = f'#include "{own}.h"\n#define {function}_call {own}_call\n'
+        return found
 
     def fl(self, memory: ProgramMemory | None = None) -> Accelerator:
         """A new functional model of the accelerator port for the instruction-set simulator, whose memory an
@@ -125,12 +131,14 @@ class Xcel:
             return NullXcelFL()
         return XcelFL(machine.shape, machine.computing(memory))
 
-    def bus(self) -> Axi4LiteFL | None:
-        """A new functional model of the bus slave for the instruction-set simulator; None without one."""
+    def bus(self, memory: ProgramMemory | None = None) -> Axi4LiteFL | None:
+        """A new functional model of the bus slave for the instruction-set simulator, whose memory an
+        accelerator with memory ports uses; None without one.
+        """
         machine = self.machine
         if machine is None or not self.on_bus:
             return None
-        return Axi4LiteFL(machine.shape, machine.computing(), machine.traits)
+        return Axi4LiteFL(machine.shape, machine.computing(memory), machine.traits)
 
     def rtl(self) -> Component:
         """New hardware for the accelerator port."""
@@ -146,8 +154,10 @@ class Xcel:
             proc = partial(Proc, mul_latency, div_bits)
             return ProcXcel(proc, self.rtl, observed=observed, memory=memory)
 
-        slave = partial(Axi4LiteSlave, partial(machine.exported, AXI4LITE))
-        return ProcXcel(partial(Proc, mul_latency, div_bits, bus=True), self.rtl, slave, observed=observed)
+        memory = _on_data_memory(machine)
+        slave = partial(Axi4LiteSlave, partial(machine.exported, AXI4LITE), memory)
+        proc = partial(Proc, mul_latency, div_bits, bus=True)
+        return ProcXcel(proc, self.rtl, slave, observed=observed, memory=memory)
 
 
 def _on_data_memory(machine: "Runnable") -> tuple[MemoryPort, ...]:
@@ -210,5 +220,5 @@ class System(Closing):
             raise BadInput("the functional level has no memory to wait for; use --level rtl")
 
         memory = ProgramMemory()
-        memory.iss = ISS(program, self.xcel.fl(memory), manager, bus=self.xcel.bus())
+        memory.iss = ISS(program, self.xcel.fl(memory), manager, bus=self.xcel.bus(memory))
         return memory.iss.run(limit, record, progress)

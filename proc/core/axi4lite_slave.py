@@ -3,7 +3,8 @@
 The slave occupies the first 4 KiB of the window, or the range of its address width if that is larger; the
 bridge refuses accesses beyond. One access is in flight at a time.
 
-Ports: istream {write, strobe, addr, data} -> ostream {error, data}; irq. `mk_slave()` makes a component with
+Ports: istream {write, strobe, addr, data} -> ostream {error, data}; irq; the masters of the slave's memory
+ports, if it has any (axi4_ifc.py). `mk_slave()` makes a component with
 the ports of Axi4Lite. Cycles: those of master and slave; a refusal by the bridge 1. Area order: 80
 flip-flops, and the slave.
 """
@@ -11,13 +12,14 @@ flip-flops, and the slave.
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import RecvIfcRTL, SendIfcRTL
 
+from ...rtl.interfaces.axi4_ifc import pass_masters
 from ...rtl.interfaces.axi4lite_master import Axi4LiteMaster
 from ..software.memory import BUS_NBITS
 from .messages import MemReq, MemResp
 
 
 class Axi4LiteSlave(Component):
-    def construct(s, mk_slave):
+    def construct(s, mk_slave, memory=()):
         s.istream = RecvIfcRTL(MemReq)
         s.ostream = SendIfcRTL(MemResp)
         s.irq = OutPort()
@@ -28,6 +30,7 @@ class Axi4LiteSlave(Component):
         m.m_axi //= s.slave.s_axi
         s.slave.irq //= s.irq
         m.irq //= 0
+        pass_masters(s, s.slave, memory)
 
         s.beyond = Wire()
         s.refuses = Wire()

@@ -8,87 +8,23 @@ was accepted before the response. Each client has a queue for answers, so that a
 the others, and sends only as many requests as the queue has room for. If the queue is empty, an answer
 bypasses it in the same cycle.
 
-Ports: proc_req, proc_resp, and a MinionIfcRTL for each port of the accelerator; mem_req, mem_resp towards the
-memory, which answers in order. The answer has test = 1 if the access crosses a word, has an unknown type or
-addresses no memory. Cycles: 0 without contention. Area order: a few words per client.
-"""
+Ports: proc_req, proc_resp, and reqs and resps of other clients; mem_req, mem_resp towards the memory, which
+answers in order. Cycles: 0 without contention. Area order: a few words per client.
 
-from typing import Any
+AcceleratorPort turns a memory port of an accelerator into such a client. Its answer has test = 1 if the
+access crosses a word, has an unknown type or addresses no memory.
+"""
 
 from pymtl3 import *
 from pymtl3.stdlib.stream.ifcs import MinionIfcRTL, RecvIfcRTL, SendIfcRTL
 
+from ...rtl.interfaces.registers.short_queue import ShortQueue
 from ...rtl.messages import connect_handshake
 from .messages import MemReq, MemResp
 
 PROC_DEPTH, PORT_DEPTH = 2, 4  # answers that wait
 READ, WRITE = 0, 1  # types of PyMTL3's memory requests
 WORD = 4
-
-
-class ShortQueue(Component):
-    """A queue of a few entries; with `bypass`, a message passes the empty queue in the same cycle."""
-
-    def construct(s, nbits, depth, bypass=False):
-        s.recv = RecvIfcRTL(mk_bits(nbits))
-        s.send = SendIfcRTL(mk_bits(nbits))
-        CountType = mk_bits(clog2(depth + 1))
-        s.count = Wire(CountType)
-        s.place = Wire(CountType)  # of an entry that arrives
-        s.entries = [Wire(nbits) for _ in range(depth)]
-        s.behind = [Wire(nbits) for _ in range(depth)]  # the entry behind each
-        for i, behind in enumerate(s.behind):
-            behind //= s.entries[i + 1] if i + 1 < depth else 0
-        s.places = [Wire(CountType) for _ in range(depth)]
-        for i, place in enumerate(s.places):
-            place //= i
-        s.pop = Wire()
-        s.push = Wire()
-
-        @update
-        def receive():
-            s.recv.rdy @= s.count != depth
-
-        if bypass:
-
-            @update
-            def pass_by():
-                s.send.val @= (s.count != 0) | s.recv.val
-                s.send.msg @= s.entries[0] if s.count != 0 else s.recv.msg
-                s.pop @= s.send.rdy & (s.count != 0)
-                s.push @= s.recv.val & s.recv.rdy & ((s.count != 0) | ~s.send.rdy)
-
-        else:
-
-            @update
-            def store():
-                s.send.val @= s.count != 0
-                s.send.msg @= s.entries[0]
-                s.pop @= s.send.rdy & (s.count != 0)
-                s.push @= s.recv.val & s.recv.rdy
-
-        @update
-        def next_place():
-            s.place @= s.count
-            if s.pop:
-                s.place @= s.count - 1
-
-        @update_ff
-        def move():
-            if s.reset:
-                s.count <<= 0
-            elif s.push:
-                s.count <<= s.place + 1
-            else:
-                s.count <<= s.place
-            for i in range(depth):
-                if s.push & (s.place == s.places[i]):
-                    s.entries[i] <<= s.recv.msg
-                elif s.pop:
-                    s.entries[i] <<= s.behind[i]
-
-    def line_trace(s):
-        return f"{s.count}"
 
 
 class MemoryClient(Component):
@@ -111,8 +47,8 @@ class MemoryClient(Component):
         s.mem_req.msg //= s.req.msg
 
         s.owed = Wire(clog2(depth + 1))  # requests whose answers have not left
-        s.req_fires = OutPort()  # a request is accepted
-        s.resp_fires = OutPort()  # an answer is taken
+        s.req_fires = Wire()  # a request is accepted
+        s.resp_fires = Wire()  # an answer is accepted
 
         @update
         def handshakes():
@@ -139,27 +75,27 @@ class AcceleratorPort(Component):
 
     def construct(s, Request, Response):
         s.port = MinionIfcRTL(Request, Response)
-        s.mem_req = SendIfcRTL(MemReq)
-        s.mem_resp = RecvIfcRTL(MemResp)
+        s.req = SendIfcRTL(MemReq)
+        s.resp = RecvIfcRTL(MemResp)
         opaque_nbits = Request.get_field_type("opaque").nbits
 
-        s.client = m = MemoryClient(PORT_DEPTH)
-        m.mem_req //= s.mem_req
-        m.mem_resp //= s.mem_resp
         # type, wrong, opaque, len and the address in the word of each request
         s.kept = ShortQueue(4 + 1 + opaque_nbits + 2 + 2, PORT_DEPTH)
         s.wrong = Wire()
         s.strobe = Wire(4)
         s.shift = Wire(32)
-        s.kept.recv.val //= s.client.req_fires
-        s.kept.send.rdy //= s.client.resp_fires
         s.kept.recv.msg[0:2] //= s.port.req.msg.addr[0:2]
         s.kept.recv.msg[2:4] //= s.port.req.msg.len
         s.kept.recv.msg[4 : 4 + opaque_nbits] //= s.port.req.msg.opaque
         s.kept.recv.msg[4 + opaque_nbits] //= s.wrong
         s.kept.recv.msg[5 + opaque_nbits : 9 + opaque_nbits] //= s.port.req.msg.type_
-        connect_handshake(s.port.req, s.client.req)
-        connect_handshake(s.client.resp, s.port.resp)
+        connect_handshake(s.port.req, s.req)
+        connect_handshake(s.resp, s.port.resp)
+
+        @update
+        def keep():
+            s.kept.recv.val @= s.req.val & s.req.rdy
+            s.kept.send.rdy @= s.resp.val & s.resp.rdy
 
         s.add_request()
         s.add_answer(opaque_nbits)
@@ -185,12 +121,12 @@ class AcceleratorPort(Component):
 
         @update
         def request():
-            s.client.req.msg.write @= (s.port.req.msg.type_ == WRITE) & ~s.wrong
-            s.client.req.msg.strobe @= 0
+            s.req.msg.write @= (s.port.req.msg.type_ == WRITE) & ~s.wrong
+            s.req.msg.strobe @= 0
             if (s.port.req.msg.type_ == WRITE) & ~s.wrong:
-                s.client.req.msg.strobe @= s.strobe << zext(s.port.req.msg.addr[0:2], 4)
-            s.client.req.msg.addr @= concat(s.port.req.msg.addr[2:32], b2(0))
-            s.client.req.msg.data @= s.port.req.msg.data << s.shift
+                s.req.msg.strobe @= s.strobe << zext(s.port.req.msg.addr[0:2], 4)
+            s.req.msg.addr @= concat(s.port.req.msg.addr[2:32], b2(0))
+            s.req.msg.data @= s.port.req.msg.data << s.shift
 
     def add_answer(s, opaque_nbits):
         """The answer, from the word and what is kept of the request."""
@@ -208,8 +144,8 @@ class AcceleratorPort(Component):
         @update
         def answer():
             s.out_shift @= zext(concat(s.kept.send.msg[0:2], b3(0)), 32)
-            s.word @= s.client.resp.msg.data >> s.out_shift
-            s.port.resp.msg.test @= zext(s.client.resp.msg.error | s.out_wrong, 2)
+            s.word @= s.resp.msg.data >> s.out_shift
+            s.port.resp.msg.test @= zext(s.resp.msg.error | s.out_wrong, 2)
             s.port.resp.msg.len @= 0
             s.port.resp.msg.data @= 0
             if s.out_type != WRITE:
@@ -224,22 +160,23 @@ class AcceleratorPort(Component):
                     s.port.resp.msg.data @= s.word
 
     def line_trace(s):
-        return s.client.line_trace()
+        return s.kept.line_trace()
 
 
 class SharedMemory(Component):
-    def construct(s, messages):
+    def construct(s, nports):
         s.proc_req = RecvIfcRTL(MemReq)
         s.proc_resp = SendIfcRTL(MemResp)
-        s.ports = [MinionIfcRTL(*pair) for pair in messages]
+        s.reqs = [RecvIfcRTL(MemReq) for _ in range(nports)]
+        s.resps = [SendIfcRTL(MemResp) for _ in range(nports)]
         s.mem_req = SendIfcRTL(MemReq)
         s.mem_resp = RecvIfcRTL(MemResp)
 
-        nclients = 1 + len(messages)
+        nclients = 1 + nports
         s.proc = MemoryClient(PROC_DEPTH)
         s.proc.req //= s.proc_req
         s.proc.resp //= s.proc_resp
-        s.adapters = [AcceleratorPort(*pair) for pair in messages]
+        s.ports = [MemoryClient(PORT_DEPTH) for _ in range(nports)]
         s.requests = [Wire(MemReq) for _ in range(nclients)]
         s.req_val = Wire(nclients)  # a bit for each client
         s.first = Wire(nclients)
@@ -248,15 +185,15 @@ class SharedMemory(Component):
         s.resp_grant = Wire(nclients)  # of the next answer
         s.req_fires = Wire()
         s.resp_fires = Wire()
-        clients: list[Any] = [s.proc, *s.adapters]
-        for i, client in enumerate(clients):
+        for i, client in enumerate([s.proc, *s.ports]):
             client.mem_req.msg //= s.requests[i]
             client.mem_req.val //= s.req_val[i]
             client.mem_resp.msg //= s.mem_resp.msg
-        for port, adapter in zip(s.ports, s.adapters, strict=True):
-            port //= adapter.port
+        for req, resp, client in zip(s.reqs, s.resps, s.ports, strict=True):
+            req //= client.req
+            client.resp //= resp
 
-        s.order = ShortQueue(nclients, PROC_DEPTH + PORT_DEPTH * len(messages))
+        s.order = ShortQueue(nclients, PROC_DEPTH + PORT_DEPTH * nports)
         s.order.recv.val //= s.req_fires
         s.order.recv.msg //= s.grant
         s.order.send.rdy //= s.resp_fires
@@ -296,7 +233,7 @@ class SharedMemory(Component):
         def accept():
             s.proc.mem_req.rdy @= s.grant[0] & s.mem_req.rdy
             for i in range(nclients - 1):
-                s.adapters[i].mem_req.rdy @= s.grant[i + 1] & s.mem_req.rdy
+                s.ports[i].mem_req.rdy @= s.grant[i + 1] & s.mem_req.rdy
 
         @update
         def answer():
@@ -304,8 +241,8 @@ class SharedMemory(Component):
             s.resp_fires @= s.mem_resp.val & s.order.send.val
             s.proc.mem_resp.val @= s.resp_fires & s.resp_grant[0]
             for i in range(nclients - 1):
-                s.adapters[i].mem_resp.val @= s.resp_fires & s.resp_grant[i + 1]
+                s.ports[i].mem_resp.val @= s.resp_fires & s.resp_grant[i + 1]
 
     def line_trace(s):
-        adapters = " ".join(adapter.line_trace() for adapter in s.adapters)
-        return f"{s.proc.line_trace()} {adapters}"
+        ports = " ".join(port.line_trace() for port in s.ports)
+        return f"{s.proc.line_trace()} {ports}"

@@ -106,6 +106,13 @@ def _received(shape: Shape) -> list[str]:
     return words[: words_of(shape.result_nbits)]
 
 
+def _barrier(shape: Shape) -> list[str]:
+    """The line before which the program writes what the accelerator reads, and after which it reads."""
+    return ['__asm__ volatile("" ::: "memory"); // the accelerator reads and writes memory'] * bool(
+        shape.memory
+    )
+
+
 def _port(shape: Shape) -> list[str]:
     """The body of a call by csr instructions; reading the status waits until the operation is done."""
     lines = [
@@ -113,12 +120,10 @@ def _port(shape: Shape) -> list[str]:
         for register, words in zip(operand_registers(shape), _sent(shape), strict=True)
         for word in words
     ]
-    barrier = ['__asm__ volatile("" ::: "memory"); // the accelerator reads and writes memory'] * bool(
-        shape.memory
-    )
+    barrier = _barrier(shape)
     lines += [*barrier, f"XCEL_WRITE({GO}, 0);"]
     if returns_result(shape):
-        return [*lines, f"(void)XCEL_READ({STATUS}); // waits", *barrier[:1], f"return XCEL_READ({GO});"]
+        return [*lines, f"(void)XCEL_READ({STATUS}); // waits", *barrier, f"return XCEL_READ({GO});"]
     lines += [f"uint32_t status = XCEL_READ({STATUS}); // waits", *barrier]
     for target in _received(shape):
         lines.append(f"{target} = XCEL_READ({GO});" if target else f"(void)XCEL_READ({GO});")
@@ -140,10 +145,12 @@ def _bus(shape: Shape, registers: Mapping[str, Register], names: Sequence[str]) 
             f"{at(registers[name].address + BYTES * place)} = {word}; // {name}"
             for place, word in enumerate(words)
         ]
+    lines += _barrier(shape)
     lines.append(f"{at(control.address)} = {1 << control.field('start').low}; // start")
     lines.append("do")
     lines.append(f"  status = {at(status.address)};")
     lines.append(f"while (!(status & {1 << status.field('done').low})); // done")
+    lines += _barrier(shape)
     code = status.field("code")
     lines.append(f"status = status >> {code.low} & {(2 << code.high - code.low) - 1};")
     result = registers["RESULT"].address

@@ -1,4 +1,4 @@
-"""The ports that AMBA gives AXI4-Lite, as a module around an exported slave.
+"""The ports that AMBA gives AXI4-Lite, and AXI4 for memory ports, as a module around an exported slave.
 
 PyMTL3 has an implicit clk and an active-high reset. The standard has aclk and an active-low aresetn, here
 sampled with the clock. Its address channels carry awprot and arprot, which such a slave may ignore.
@@ -52,7 +52,7 @@ def _standard(ports: Iterable[Port]) -> Iterator[Port]:
 
 def _name(port: Port) -> str:
     """The standard's name of a port; ports of a key get one underscore as well."""
-    return CLOCKING.get(port.name, re.sub("^(s_axi|key)__", r"\1_", port.name))
+    return CLOCKING.get(port.name, re.sub(r"^(s_axi|m_axi\w*?|key)__", r"\1_", port.name))
 
 
 def _connection(port: Port) -> Expr:

@@ -5,7 +5,8 @@
                  '-- read registers <---------------------------------------'
                            '---------> interrupt -> irq
 
-Ports: s_axi, the bus; irq, the interrupt. `mk_accelerator()` makes a component of the shape. Constant time as
+Ports: s_axi, the bus; irq, the interrupt; for each memory port of the accelerator a master of AXI4, m_axi, or
+m_axi_NAME if there are several. `mk_accelerator()` makes a component of the shape. Constant time as
 the accelerator is. Cycles: busy for one more than the accelerator takes; the interrupt comes 2 later. After
 reset the slave is busy until the accelerator has been overwritten. A request stays until its answer, so that
 the accelerator needs no copy of operands that it only reads. Area order: 3 W words of latches.
@@ -16,6 +17,7 @@ from pymtl3 import *
 from ...fl.axi4lite import NO_TRAITS, address_nbits
 from ...fl.mod_exp import is_exponentiation
 from ..messages import connect_handshake
+from .axi4_master import declare_masters
 from .axi4lite_channels import Axi4LiteChannels, connect_registers
 from .axi4lite_ifc import Axi4LiteIfc
 from .one_result import one_result
@@ -39,6 +41,7 @@ class Axi4Lite(Component):
         s.fields = fields = FieldAssembler(shape)
         s.control = control = RunControl(wiped_after_reset=is_exponentiation(shape))
         s.machine = machine = one_result(shape, mk_accelerator)
+        declare_masters(s, machine, shape.memory)
         s.reads = reads = ReadRegisters(shape, traits)
         s.interrupt = interrupt = BusInterrupt()
         connect_registers(s)

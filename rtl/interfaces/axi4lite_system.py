@@ -1,14 +1,16 @@
 """Axi4LiteSystem: a test harness for an accelerator behind AXI4-Lite, with a bus master that executes the
 accesses of a stream, from the moment when the slave is not busy after reset.
 
-Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}. Cycles: those of
-both.
+Ports: istream {write, wait_for_irq, address, data, strobes} -> ostream {write, data, fault}, and the memory
+ports of the accelerator, which it reaches by AXI4. Cycles: those of both.
 """
 
 from pymtl3 import *
 
 from ...fl.axi4lite import NO_TRAITS, address_nbits, register_map
-from ..messages import declare_streams, mk_bus_req, mk_bus_resp
+from ..messages import declare_memory, declare_streams, mk_bus_req, mk_bus_resp
+from .axi4_ifc import masters_of
+from .axi4_memory import Axi4Memory
 from .axi4lite import Axi4Lite
 from .axi4lite_master import Axi4LiteMaster
 
@@ -23,6 +25,15 @@ class Axi4LiteSystem(Component):
         s.master.ostream //= s.ostream
         s.master.m_axi //= s.slave.s_axi
         s.slave.irq //= s.master.irq
+        s.connect_memory(shape.memory)
+
+    def connect_memory(s, memory):
+        """The bus between each master of the slave and a memory port of the system."""
+        ports = declare_memory(s, memory)
+        s.memories = [Axi4Memory(port.ReqType, port.RespType) for port in ports]
+        for port, master, bus in zip(ports, masters_of(s.slave, memory), s.memories, strict=True):
+            bus.port //= port
+            master //= bus.s_axi
 
     def line_trace(s):
         return f"{s.master.line_trace()}{s.slave.line_trace()}"

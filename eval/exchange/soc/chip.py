@@ -72,6 +72,7 @@ class Chip:
     """The chip with this accelerator and CPU."""
 
     def __init__(self, machine: Runnable, cpu: str) -> None:
+        machine.require_no_memory("which a chip of LiteX does not connect yet; take `modexlab proc`")
         self.machine: Any = machine
         self.cpu = cpu
 
