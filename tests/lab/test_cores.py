@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 from modexlab.eval.cli.commands import compare
-from modexlab.eval.designs import catalogue
+from modexlab.eval.designs import catalogue, own
 from modexlab.eval.designs.protection import Requested
 from modexlab.eval.lab.comparison import cores as lab
 from modexlab.eval.lab.comparison import published_data
@@ -468,6 +468,13 @@ def test_designs_by_manifests(bench):
     counted = {"decrypt": (100, 0.3), "encrypt": (9, 1.0)}
     bench.run(design.reference, core.nbits, 5_000.0, 2.0, MACHINE, **counted)
     assert only(bench.cores(core.nbits, ["mont"], [design]), kind="foreign").operation_us == approx(0.2)
+
+
+def test_accelerators_that_do_no_rsa_are_left_out(bench):
+    """Also those whose clock was searched."""
+    gcd = own.by_reference(str(ROOT / "eval" / "examples" / "gcd"))
+    bench.run(gcd.reference, 32, 500.0, 2.0, MACHINE, **{"gcd typical": (9, 1.0)})
+    assert "gcd" not in {core.name.partition("@")[0] for core in bench.cores(32)}
 
 
 def test_a_design_by_a_manifest_may_be_named(store, cli):

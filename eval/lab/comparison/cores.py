@@ -518,6 +518,8 @@ def _others(
                 point = Point.from_json(row.point)
             except BadInput:  # of a design that no longer exists
                 continue
+            if point.own:  # of a user, which need not do RSA
+                continue
             if not impossible(point) and point.kind is None and selection.includes(point):
                 yield point
 
