@@ -36,6 +36,7 @@ from .memory import (
     Memory,
     MemoryPort,
     OnMemory,
+    bytes_of,
     difference,
     image_of,
     like,
@@ -393,7 +394,8 @@ class Accelerator(ABC):
 
     def warm_up(self, workload: str) -> Sequence[Message]:
         """The requests that run before a measured operation, so that registers do not hold its operands; by
-        default the operation's requests with random numbers in the fields of more than SELECTOR_NBITS bits.
+        default the operation's requests with random numbers in the fields of more than SELECTOR_NBITS bits;
+        with memory ports, the same fields on random contents.
         """
         generator = random.Random(f"{workload}, warm-up")
         requests = self.workloads()[workload]
@@ -409,9 +411,11 @@ class Accelerator(ABC):
         """A random request of the same kind; any random one if those of the same kind are refused."""
         fields = self.shape.request
         kept = [nbits <= SELECTOR_NBITS < self.shape.widest for _, nbits in fields]
+        if self.shape.memory:  # fields are addresses and sizes
+            image = image_of(request)
+            data = {address: generator.randbytes(len(bytes_of(image[address]))) for address in image}
+            return OnMemory(request, data) if data else request
         drawn = self.drawn(generator)
-        if self.shape.memory:  # its fields are addresses and sizes, which belong to the image
-            return drawn
         for _ in range(DRAWS):
             values = zip(kept, request, self.drawn(generator), strict=True)
             other = tuple(own if keep else new for keep, own, new in values)

@@ -106,6 +106,9 @@ def check(args: Namespace, design: OwnDesign) -> int:
     """`modexlab check` without files: the table at all levels and backends."""
     accelerator = made(args, design)
     backends = accelerator.backends
+    if args.level == levels.CL:
+        refuse(args, ["backend"], " with --level cl, which is Python alone; drop one of them")
+        backends = tuple(backend for backend in backends if backend == levels.CL)
     if args.backend is not None:
         simulated = [backend for backend in backends if backend != "cl"]
         if args.backend not in simulated:

@@ -61,9 +61,10 @@ def check_levels(
             for row, found, other in zip(rows, cycles, reference, strict=True):
                 if found != other:
                     counted = {backend: _latency(found), first: _latency(other), **_formula(accelerator, row)}
+                    advice = _advice(accelerator, counted)
                     raise Disagreement(
                         f"row {row.name!r} at {where}: request in cycle {found[0]}, response in cycle "
-                        f"{found[1]}; at {first} in cycles {other[0]} and {other[1]}; {_advice(counted)}"
+                        f"{found[1]}; at {first} in cycles {other[0]} and {other[1]}; {advice}"
                     )
             if stall is None and (wrong := _formula_differs(accelerator, rows, cycles)) is not None:
                 row, counted = rows[wrong], {backend: _latency(cycles[wrong])}
@@ -71,7 +72,9 @@ def check_levels(
                     run = _run(accelerator, rows, hardware[0], None, interface)  # which of the two is right
                     counted[hardware[0]] = run.done[wrong] - run.accepted[wrong]
                 counted |= _formula(accelerator, row)
-                raise Disagreement(f"row {row.name!r} at {where}: {_in_cycles(counted)}; {_advice(counted)}")
+                raise Disagreement(
+                    f"row {row.name!r} at {where}: {_in_cycles(counted)}; {_advice(accelerator, counted)}"
+                )
             passed.append(Passed(where, len(rows), run.cycles))
             report(passed[-1])
     if hardware := [backend for backend in backends or accelerator.backends if backend != CL]:
@@ -141,7 +144,10 @@ def _run(accelerator: Runnable, rows: Sequence[Row], backend: str, stall: Stall 
                 max_cycles=10 * most,
                 memory=replace(accelerator.memory, delays=memory_delays),
             )
-        except (SimulationTimeout, BrokenPromise, UnexpectedResponse, MemoryFault) as error:
+        except (SimulationTimeout, MemoryFault) as error:
+            row = rows[min(error.answered, len(rows) - 1)]
+            raise Disagreement(f"{accelerator.name} at {backend}, row {row.name!r}: {error}") from None
+        except (BrokenPromise, UnexpectedResponse) as error:
             raise Disagreement(f"{accelerator.name} at {backend}: {error}") from None
 
 
@@ -194,15 +200,16 @@ def _in_cycles(counted: Mapping[str, int]) -> str:
     )
 
 
-def _advice(counted: Mapping[str, int]) -> str:
+def _advice(accelerator: Runnable, counted: Mapping[str, int]) -> str:
     """The level to correct, if all others agree on the cycles."""
+    model = "steps()" if accelerator.shape.memory and type(accelerator).cl is Runnable.cl else "cl()"
     alone = [names[0] for names in _by_count(counted).values() if len(names) == 1]
     if len(counted) == 2 and FORMULA in counted:
         return "correct the formula or the level"
     if len(alone) != 1:
         return "make the levels equal"
     others = " and ".join(name for name in counted if name != alone[0])
-    wrong = {FORMULA: "the formula", CL: "cl()"}.get(alone[0], "rtl()")
+    wrong = {FORMULA: "the formula", CL: model}.get(alone[0], "rtl()")
     return f"{others} agree: correct {wrong}"
 
 

@@ -96,7 +96,7 @@ class NativeSimulation(NativeStage, Simulation):
             found = in_cpp.State()
             self._lib.sim_memory(self._handle, ctypes.byref(found))
             if outcome != TIMEOUT:
-                return memory.error(found, outcome, state.cycle, self.backend)
+                return memory.error(found, outcome, state.cycle, self.backend, state.received)
             return plan.timeout(self.backend, state.sent, state.received, state.cycle, memory.untaken(found))
 
         data, accepted, done = self._carried_out(native_plan, failed, progress)

@@ -30,6 +30,8 @@ Statics = Mapping[str, int]
 class SimulationTimeout(RuntimeError):
     """Error: the design did not answer within the given number of cycles."""
 
+    answered = 0  # requests before it
+
 
 class BrokenPromise(RuntimeError):
     """Error: the design withdrew or changed an offered message. Once 1, val must stay 1 until the message has
@@ -178,9 +180,11 @@ class Plan:
             for name, count in untaken.items()
             if count
         )
-        return SimulationTimeout(
+        error = SimulationTimeout(
             f"{what} {state} after {cycle} cycles with backend {backend} (limit: {limit}){waits}"
         )
+        error.answered = done
+        return error
 
 
 def make_plan(

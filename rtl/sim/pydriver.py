@@ -2,6 +2,7 @@
 
 from . import interrupt
 from .base import Simulation
+from .memory.access import MemoryFault
 from .memory.in_python import MemoryInPython
 from .protocol import DRAIN_CYCLES, Driven, Plan, Progress, Random, UnexpectedResponse
 from .pymodel import InPython, PythonStage, Receiver, Sender, maker
@@ -106,7 +107,11 @@ class _PlanRun:
         if plan.memory.ports:
             answered = len(self.done)
             in_flight = self._fired or len(self.accepted) > answered or not plan.memory.settled
-            self.memory.sample(cycle, plan.memory.delays[answered], in_flight=in_flight)
+            try:
+                self.memory.sample(cycle, plan.memory.delays[answered], in_flight=in_flight)
+            except MemoryFault as fault:
+                fault.answered = answered
+                raise
         if self._fired:
             self.accepted.append(cycle)
         response = self._sink.accept(cycle)

@@ -21,6 +21,8 @@ MOST_KEPT_NBYTES = 1 << 30  # of copies of the memory in a run
 class MemoryFault(RuntimeError):
     """Error: the design made an access that the memory refuses."""
 
+    answered = 0  # requests before it
+
 
 @dataclass(frozen=True)
 class Access:

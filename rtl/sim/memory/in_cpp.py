@@ -88,14 +88,16 @@ class MemoryInCpp:
             place += keep * size
         return found
 
-    def error(self, state: State, outcome: int, cycle: int, backend: str) -> RuntimeError:
-        """The error behind an outcome of the memory."""
+    def error(self, state: State, outcome: int, cycle: int, backend: str, answered: int) -> RuntimeError:
+        """The error behind an outcome of the memory after so many answered requests."""
         port = self._plan.ports[state.port]
         if outcome != REFUSED:
             name = f"memory port {port.name}, request {state.count}"
             return BrokenPromise.at(name, cycle, backend, dropped=outcome == REQUEST_WITHDRAWN)
         access = Access(state.kind, state.address, state.nbytes)
-        return access.error(port, self._plan.size, cycle, backend, in_flight=bool(state.in_flight))
+        fault = access.error(port, self._plan.size, cycle, backend, in_flight=bool(state.in_flight))
+        fault.answered = answered
+        return fault
 
     def untaken(self, state: State) -> dict[str, int]:
         """The answers that wait, by the name of their port."""
