@@ -6,7 +6,10 @@ from collections import Counter
 
 import pytest
 from modexlab.eval.designs import own
+from modexlab.eval.designs.soc_system import System, Xcel
 from modexlab.eval.lab.space import Space
+from modexlab.proc.software.compiler import compile_program
+from modexlab.proc.software.elf import load_elf
 
 from tests.paths import ROOT
 
@@ -76,6 +79,16 @@ def test_one_front(cli, sweep, tmp_path):
         assert sorted(names) == ["one", "two"]
         assert {point["values"]["cycles"] for point in front["points"]} == {601}
     assert {front["stage"] for front in report["fronts"]} == {"cl", "native"}
+
+
+def test_one_program_for_all_of_a_function(tmp_path):
+    """It includes the header with the name of the function."""
+    design = own.by_reference(str(rival(tmp_path / "fast-one")))
+    headers = Xcel(design).header()
+    assert {*headers} == {"fast_one.h", "vvadd.h"}
+    image = load_elf(compile_program([VVADD / "vvadd.c"], headers=headers))
+    with System(Xcel(design), level="fl") as system:
+        assert system.run(image).exit_code == 0
 
 
 def test_without_a_function_each_has_its_own(cli, sweep, tmp_path):
